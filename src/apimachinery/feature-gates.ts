@@ -62,6 +62,12 @@ const groups: ReadonlyMap<string, Stage> = new Map([
   ["AllBeta", "BETA"],
 ]);
 
+/** The names of {@link groups}, which are gates, too. */
+export const gateGroups: readonly Pick<Gate, "name" | "stage">[] = Array.from(groups, ([name, stage]) => ({
+  name,
+  stage,
+}));
+
 /**
  * Applies the flag to the defaults of the emulated version.
  *
@@ -95,6 +101,7 @@ function applyToDefaults(text: string, version: EffectiveVersion): ParsedFeature
   }
   if (problems.length > 0) throw new Error(joinErrors(problems));
   for (const [name, on] of settings) if (!groups.has(name)) enabled.set(name, on);
+  for (const { name } of gateGroups) enabled.set(name, settings.get(name) ?? false);
   checkNeeds(gates, enabled);
   warnings.push(...emulationWarnings(gates, enabled, version));
   for (const [alias, gate] of Object.entries(aliases)) enabled.set(alias, gate === true || enabled.get(gate) === true);

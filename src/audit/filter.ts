@@ -33,7 +33,6 @@ export function auditFilters(
   const { counts } = recording;
   const recordOf = (context: RequestState, user: AuditEvent["user"]): RequestRecord | undefined => {
     const config = evaluate({ ...attributesOf(context), user });
-    counts.levels.set(config.level, (counts.levels.get(config.level) ?? 0) + 1);
     if (config.level === "None") return undefined;
     const record = new RequestRecord(factsOf(context, user), config, recording);
     record.spent("authentication", recording.clock.now() - context.receivedAt); // Authentication is the first filter.

@@ -4,6 +4,7 @@ import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
+import type { RecordOwnWrite } from "../request/audit.ts";
 import { webhookClient } from "../webhook/client.ts";
 import type { CallObserver, WebhookClient } from "../webhook/contract.ts";
 import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
@@ -13,7 +14,8 @@ import type { AuditCounts, AuditLogOptions, AuditOptions, AuditSink } from "./co
 import { type AuditFilters, auditFilters } from "./filter.ts";
 import { type LineWriter, logSink } from "./log-sink.ts";
 import { checkAuditOptions } from "./options.ts";
-import { policyEvaluator } from "./policy.ts";
+import { ownWriteRecorder } from "./own-writes.ts";
+import { type AuditPolicy, policyEvaluator } from "./policy.ts";
 import { parseAuditPolicy } from "./policy-file.ts";
 import { RotatingFile } from "./rotating-file.ts";
 import { standardOutput } from "./standard-output.ts";
@@ -24,6 +26,8 @@ export interface OpenAudit {
   readonly counts: AuditCounts;
   /** Undefined without a policy or without a backend. */
   readonly filters: AuditFilters | undefined;
+  /** Records writes of controllers. Undefined as the filters. */
+  readonly recordOwn: RecordOwnWrite | undefined;
   /** Resolves when all received events are written or lost. */
   close(): Promise<void>;
 }
@@ -52,12 +56,26 @@ export async function openAudit(options: AuditOptions, dependencies: AuditDepend
       ? undefined
       : parseAuditPolicy(await readPolicy(policyFile), policyFile, (message) => logger.warn(message));
   const sinks = await openSinks(options, policy !== undefined, { ...dependencies, counts });
-  if (policy === undefined || sinks.length === 0) return { counts, filters: undefined, close: async () => {} };
+  if (policy === undefined || sinks.length === 0)
+    return { counts, filters: undefined, recordOwn: undefined, close: async () => {} };
   const sink = unionSink(sinks);
+  const recording = { sink, counts, clock, logger };
+  const evaluate = countingEvaluator(policy, counts);
   return {
     counts,
-    filters: auditFilters(policyEvaluator(policy), { sink, counts, clock, logger }),
+    filters: auditFilters(evaluate, recording),
+    recordOwn: ownWriteRecorder(evaluate, recording),
     close: () => sink.close(),
+  };
+}
+
+/** Evaluates a policy, and counts the levels. */
+function countingEvaluator(policy: AuditPolicy, { levels }: AuditCounts): ReturnType<typeof policyEvaluator> {
+  const evaluate = policyEvaluator(policy);
+  return (attributes) => {
+    const config = evaluate(attributes);
+    levels.set(config.level, (levels.get(config.level) ?? 0) + 1);
+    return config;
   };
 }
 

@@ -25,7 +25,7 @@ export function logOutput(
 ): LogOutput {
   const { splitStream, infoBufferSize } = options[options.format];
   if (!splitStream) return { write: err, flush() {} };
-  if (infoBufferSize === 0) return { write: (line, severity) => (severity === "error" ? err : out)(line), flush() {} };
+  if (infoBufferSize <= 0) return { write: (line, severity) => (severity === "error" ? err : out)(line), flush() {} };
   let waiting: string[] = [];
   let bytes = 0;
   const flush = (): void => {

@@ -5,6 +5,7 @@ import { type ExitCodes, exitFailed } from "./exit-codes.ts";
 import { FlagError } from "./flags/contract.ts";
 import { formatExamples, formatExitCodes } from "./help-text.ts";
 import { type Output, reportError } from "./output.ts";
+import { presetWords } from "./preset-words.ts";
 
 /** The value of `--output`. */
 export type OutputFormat = "text" | "json";
@@ -88,7 +89,7 @@ async function runSubcommand(
   });
   configureOutput(command, () => output);
   try {
-    await command.parseAsync(argv, { from: "user" });
+    await command.parseAsync(presetWords(command, argv), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : failureCode;
     await reportError(error, output);

@@ -4,6 +4,7 @@
  * kubeadm verifies it. Sources: Kubernetes docs, Authenticating with Bootstrap Tokens, "ConfigMap
  * Signing"; `k8s.io/cluster-bootstrap@v0.36.0/token/jws/jws.go`.
  */
+
 import {
   bootstrapData,
   bootstrapExpiration,
@@ -16,8 +17,8 @@ import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { currentEntry } from "../registry/current-entry.ts";
-import { update } from "../registry/update.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
+import { update } from "./audited-writes.ts";
 import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";

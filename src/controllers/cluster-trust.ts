@@ -4,6 +4,7 @@
  * API servers have published. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/clusterauthenticationtrust`.
  */
+
 import type { X509Certificate } from "node:crypto";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -12,14 +13,12 @@ import { deepEqual } from "../lib/json/values.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
 import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
-import { create } from "../registry/create.ts";
 import { currentEntry } from "../registry/current-entry.ts";
-import { deleteOne } from "../registry/delete.ts";
 import { serverWrite } from "../registry/server-write.ts";
-import { update } from "../registry/update.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
+import { create, deleteOne, update } from "./audited-writes.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { openWorkQueue } from "./work-queue.ts";
 

@@ -1,4 +1,4 @@
-import { controllerUser } from "../apimachinery/system-user.ts";
+import { controllerUser, loopbackUser } from "../apimachinery/system-user.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
@@ -10,14 +10,14 @@ export interface ControllerWrites {
 
 /** The program that runs the controller upstream: its name is the field manager and user agent. */
 const program = "kube-controller-manager";
-const server = "kube-apiserver";
 
-/**
- * @param name the service account of the controller; `kube-apiserver` for controllers in the server
- */
+/** @param name the service account of the controller */
 export function writesAs(name: string): ControllerWrites {
-  return writesBy(controllerUser(name), name === server ? server : program);
+  return writesBy(controllerUser(name), program);
 }
+
+/** The writes of controllers that upstream's server runs. */
+export const serverWrites: ControllerWrites = writesBy(loopbackUser, "kube-apiserver");
 
 /** @param manager the field manager and user agent */
 export function writesBy(user: UserInfo, manager: string): ControllerWrites {

@@ -3,15 +3,14 @@
  * `record-event.ts` creates those of the core group.
  * Source: k8s.io/client-go@v0.36.0/tools/events.
  */
+
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
-import { loopbackUser } from "../apimachinery/system-user.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
-import { create } from "../registry/create.ts";
-import { update } from "../registry/update.ts";
-import { writesBy } from "./controller-write.ts";
+import { create, update } from "./audited-writes.ts";
+import { serverWrites } from "./controller-write.ts";
 
 interface EventRecorderOptions {
   readonly registry: RegistryContext;
@@ -157,10 +156,8 @@ async function writeCount(options: EventRecorderOptions, event: Remembered): Pro
   }
 }
 
-const writes = writesBy(loopbackUser, "kube-apiserver");
-
 function requestOf({ registry: { catalog } }: EventRecorderOptions, namespace: string, name: string): WriteRequest {
   const target = catalog.find("events.k8s.io", "v1", "events");
   if (target === undefined) throw new Error("the catalog has no Events");
-  return writes.of(target, namespace, name);
+  return serverWrites.of(target, namespace, name);
 }

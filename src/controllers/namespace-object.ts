@@ -2,27 +2,26 @@
  * Maintains one object with a fixed name in every active namespace, or in one; the base of several
  * controllers.
  */
+
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { create } from "../registry/create.ts";
 import { currentEntry } from "../registry/current-entry.ts";
 import { decodedOnce } from "../registry/decoded-once.ts";
-import { update } from "../registry/update.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
+import { create, update } from "./audited-writes.ts";
 import type { Controller } from "./contract.ts";
-import { writesAs } from "./controller-write.ts";
+import type { ControllerWrites } from "./controller-write.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
 interface NamespaceObjectOptions {
   readonly registry: RegistryContext;
   readonly logger: Logger;
-  /** The service account of the controller. */
-  readonly writer: string;
+  readonly writes: ControllerWrites;
   /** A resource of the core group. */
   readonly resource: string;
   readonly name: string;
@@ -42,7 +41,7 @@ const namespacesMax = 100_000;
 const concurrency = 4;
 
 export function namespaceObject(options: NamespaceObjectOptions): Controller {
-  const { registry, logger, resource, writer } = options;
+  const { registry, logger, resource, name } = options;
   const namespaces = registry.catalog.findServed("", "v1", "namespaces")?.resource.store;
   const target = registry.catalog.findServed("", "v1", resource);
   const store = target?.resource.store;
@@ -55,7 +54,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
     start() {
       const common = {
         clock: registry.clock,
-        failed: (error: unknown) => logger.warn("Controller failed to list", { writer, error: String(error) }),
+        failed: (error: unknown) => logger.warn("Controller failed to list", { resource, name, error: String(error) }),
       };
       const ofNamespaces = followCache({
         ...common,
@@ -103,7 +102,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
 }
 
 function openQueue(options: NamespaceObjectOptions, places: Places): WorkQueue {
-  const { registry, logger, writer } = options;
+  const { registry, logger, resource, name } = options;
   return openWorkQueue({
     registry,
     async reconcile(namespace, deciding) {
@@ -111,7 +110,12 @@ function openQueue(options: NamespaceObjectOptions, places: Places): WorkQueue {
       return true;
     },
     failed: (namespace, error) =>
-      logger.warn("Failed to write an object of a namespace, retrying", { namespace, writer, error: String(error) }),
+      logger.warn("Failed to write an object of a namespace, retrying", {
+        namespace,
+        resource,
+        name,
+        error: String(error),
+      }),
     concurrency,
     keysMax: namespacesMax,
   });
@@ -132,10 +136,9 @@ async function ensure(
   { namespaces, target, store }: Places,
   namespace: string,
 ): Promise<void> {
-  const { registry, name, correction } = options;
+  const { registry, writes, name, correction } = options;
   const holder = await currentEntry(namespaces, namespaces.keyOf("", namespace));
   if (holder === undefined || phaseOf(holder, namespaces).phase !== "Active") return;
-  const writes = writesAs(options.writer);
   const entry = await currentEntry(store, store.keyOf(namespace, name));
   try {
     if (entry === undefined)
@@ -147,12 +150,12 @@ async function ensure(
 }
 
 async function change(
-  { registry, writer, name, make, correction }: NamespaceObjectOptions,
+  { registry, writes, name, make, correction }: NamespaceObjectOptions,
   target: Resolved,
   namespace: string,
 ): Promise<void> {
   await update(registry, {
-    ...writesAs(writer).of(target, namespace, name),
+    ...writes.of(target, namespace, name),
     next(current) {
       const object = current?.() ?? make();
       if (correction?.isNeeded(object)) correction.apply(object);

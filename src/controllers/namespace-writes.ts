@@ -1,11 +1,11 @@
 /** The writes of the namespace controller. */
+
 import { notFound } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { deleteMany } from "../registry/delete-collection.ts";
-import { update } from "../registry/update.ts";
 import { plainList } from "../request/list-options.ts";
+import { deleteMany, update } from "./audited-writes.ts";
 import { writesAs } from "./controller-write.ts";
 
 const writes = writesAs("namespace-controller");

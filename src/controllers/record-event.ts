@@ -1,7 +1,8 @@
 /** Creates Events about objects, as upstream's event recorder does. */
+
 import { formatTime } from "../apimachinery/clock.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { create } from "../registry/create.ts";
+import { create } from "./audited-writes.ts";
 import type { ControllerWrites } from "./controller-write.ts";
 
 /** The object that an Event is about. */

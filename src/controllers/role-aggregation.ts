@@ -3,15 +3,16 @@
  * Kubernetes docs, Using RBAC Authorization, "Aggregated ClusterRoles";
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/clusterroleaggregation`.
  */
+
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { matchesLabels } from "../lib/selectors/label.ts";
 import { type LabelSelectorObject, labelSelectorFromObject } from "../lib/selectors/label-object.ts";
-import { apply } from "../registry/apply.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
+import { apply } from "./audited-writes.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";

@@ -2,11 +2,13 @@
  * Publishes the CA bundle with which Pods verify this server, in every namespace. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/certificates/rootcacertpublisher`.
  */
+
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Controller } from "./contract.ts";
+import { writesAs } from "./controller-write.ts";
 import { namespaceObject } from "./namespace-object.ts";
 
 const name = "kube-root-ca.crt";
@@ -37,7 +39,7 @@ export function rootCaPublisher({ registry, logger, caBundle }: RootCaOptions): 
   return namespaceObject({
     registry,
     logger,
-    writer: "root-ca-cert-publisher",
+    writes: writesAs("root-ca-cert-publisher"),
     resource: "configmaps",
     name,
     make: () => rootCaConfigMap(caBundle),

@@ -3,14 +3,14 @@
  * Secrets with their ServiceAccount. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokens_controller.go`.
  */
+
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { currentEntry } from "../registry/current-entry.ts";
-import { deleteOne } from "../registry/delete.ts";
-import { update } from "../registry/update.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
+import { deleteOne, update } from "./audited-writes.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openSecretReferences } from "./legacy-tokens/secret-references.ts";

@@ -2,13 +2,14 @@
  * Deletes expired bootstrap tokens. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/bootstrap/tokencleaner.go`.
  */
+
 import { bootstrapExpiration, bootstrapTokenType } from "../apimachinery/bootstrap-token.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { currentEntry } from "../registry/current-entry.ts";
-import { deleteOne } from "../registry/delete.ts";
 import type { Follower } from "../watch-cache/follow.ts";
+import { deleteOne } from "./audited-writes.ts";
 import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";

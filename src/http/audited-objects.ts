@@ -3,17 +3,15 @@
  * `requestObject` and `responseObject` of audit.k8s.io/v1 Event.
  */
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
-import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import { decodeAnyCbor } from "../lib/cbor/decode.ts";
 import { CborError } from "../lib/cbor/wire.ts";
 import { encodeAny } from "../lib/json/encode-any.ts";
 import { JsonSyntaxError, parseJson } from "../lib/json/parse.ts";
-import { encodeObject } from "../lib/schema/encode.ts";
 import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import type { DecodeOptions } from "../registry/decode-body.ts";
 import { toStorageVersion } from "../registry/decode-body.ts";
-import { deleteOptionsType, type SentOptions } from "../registry/delete-options.ts";
+import { auditedOptions, type SentOptions } from "../registry/delete-options.ts";
 import type { ListResult } from "../registry/list.ts";
 import type { RequestAudit } from "../request/audit.ts";
 import type { RequestContext } from "./contract.ts";
@@ -82,16 +80,7 @@ export function auditedList(
   return whole;
 }
 
-/**
- * Records the options of a deletion as upstream encodes them: in field order, and at the version to
- * which it has decoded them.
- */
+/** Records the options of a deletion. */
 export function auditDeleteOptions(audit: RequestAudit | undefined): SentOptions["decoded"] {
-  return (options) =>
-    audit?.requestObject(undefined, () =>
-      encodeObject(
-        { ...options, kind: "DeleteOptions", apiVersion: "meta.k8s.io/__internal" },
-        builtinSchema(deleteOptionsType),
-      ).json.toString(),
-    );
+  return (options) => audit?.requestObject(undefined, () => auditedOptions(options));
 }

@@ -12,7 +12,7 @@ import type { Catalog, Resolved, Resource } from "../catalog/contract.ts";
 import type { FindDenial } from "../catalog/strategy-contract.ts";
 import type { Pause } from "../lib/pauses.ts";
 import type { AdmissionTrace } from "../request/admission-trace.ts";
-import type { RequestAudit } from "../request/audit.ts";
+import type { RecordOwnWrite, RequestAudit } from "../request/audit.ts";
 import type { RequestLifetime } from "../request/lifetime.ts";
 import type { StageObserver } from "../request/stages.ts";
 import type { Check, Storage, Stored } from "../storage/contract.ts";
@@ -232,6 +232,8 @@ export interface RegistryContext {
   readonly decide?: () => Decision;
   /** Called for each committed change of an object, for the timeline of the test kit. Must not throw. */
   readonly changed?: (change: ObjectChange) => void;
+  /** Audits the writes of controllers; undefined: they are not audited. */
+  readonly recordOwn?: RecordOwnWrite | undefined;
   /** Called at each stage of a request, see request/stages.ts; undefined in most servers. */
   readonly entered?: StageObserver | undefined;
   /** Random bytes, for uids, suffixes of names and choices. */

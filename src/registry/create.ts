@@ -12,7 +12,7 @@ import type { AdmissionAttributes } from "./admission-attributes.ts";
 import { insert, settle } from "./commit.ts";
 import { checkRetry } from "./commit-with-retry.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { currentEntry } from "./current-entry.ts";
+import { readableEntry } from "./current-entry.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { JointConflict } from "./joint-change.ts";
 import { trackManagers } from "./managed-fields/track.ts";
@@ -180,7 +180,7 @@ async function store(
     if (done.length > 0) await finishAll(done);
     return { entry: stored.entry, created: true };
   }
-  const taken = await currentEntry(target, key);
+  const taken = await readableEntry(target, key); // As upstream, which stores nothing over another one.
   if (taken !== undefined) throw nameTaken(request, object, taken);
   return { object: (await request.target.converted?.readBack(settled, metadata)) ?? settled, created: true };
 }

@@ -1,4 +1,5 @@
 /** Reads one object, also when other objects of its resource cannot be read. */
+import { ApiError } from "../apimachinery/errors.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import type { Entry, WatchCache } from "../watch-cache/contract.ts";
@@ -10,6 +11,16 @@ import { UnreadableObjects } from "../watch-cache/unreadable.ts";
  */
 export function currentEntry(store: ResourceStore, key: string): Promise<Entry | undefined> {
   return store.cache.currentEntry(key).catch((error: unknown) => readAfterCacheFailure(error, store, key));
+}
+
+/** The entry stored now; undefined also when the object itself cannot be read. */
+export async function readableEntry(store: ResourceStore, key: string): Promise<Entry | undefined> {
+  try {
+    return await currentEntry(store, key);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status.code !== 500) throw error;
+    return undefined;
+  }
 }
 
 /**

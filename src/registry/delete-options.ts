@@ -15,6 +15,7 @@ import { readEnvelope } from "../lib/protobuf/envelope.ts";
 import { isProtobuf } from "../lib/protobuf/media-types.ts";
 import { ProtobufError } from "../lib/protobuf/reader.ts";
 import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
+import { encodeObject } from "../lib/schema/encode.ts";
 import { YamlError } from "../lib/yaml/decode.ts";
 import type { DeleteOptions } from "./contract.ts";
 import { readText } from "./decode-body.ts";
@@ -95,6 +96,12 @@ export function deleteOptionFields(options: DeleteOptions): Record<string, unkno
     ...(dryRun && { dryRun: ["All"] }),
     ...(ignoreReadError && { ignoreStoreReadErrorWithClusterBreakingPotential: true }),
   };
+}
+
+/** Encodes options as upstream's audit events have them: in field order, and at the version to which it decodes them. */
+export function auditedOptions(fields: object): string {
+  const options = { ...fields, kind: "DeleteOptions", apiVersion: "meta.k8s.io/__internal" };
+  return encodeObject(options, builtinSchema(deleteOptionsType)).json.toString();
 }
 
 const plainDelete: DeleteOptions = { dryRun: false };

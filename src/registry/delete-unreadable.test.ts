@@ -76,6 +76,7 @@ const otherRows: [line: string, body: unknown, status: number][] = [
   [`MERGE ${fine}`, { metadata: { finalizers: null } }, 200],
   [`GET ${fine}`, undefined, 404],
   [`POST ${path}`, { metadata: { name: "broken" } }, 409],
+  [`POST ${path}?dryRun=All`, { metadata: { name: "broken" } }, 201],
   [`PUT ${broken}`, { metadata: { name: "broken" } }, 500],
   [`DELETE ${path}`, undefined, 500],
   [`GET ${path}`, undefined, 500],

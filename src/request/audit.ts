@@ -62,5 +62,34 @@ export interface RequestAudit {
   panicked(message: string): void;
 }
 
+/** A write of a controller of this server: what its request would be. */
+export interface OwnWrite {
+  readonly auditId: string;
+  readonly user: UserInfo;
+  readonly userAgent: string;
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly requestUri: string;
+}
+
+/** The record of a write of a controller. */
+export interface OwnWriteAudit {
+  readonly record: RequestAudit;
+  /** Ends the record. Never rejects. */
+  completed(code: number): Promise<void>;
+}
+
+/**
+ * Begins the record of a write of a controller.
+ *
+ * @returns undefined when the policy does not record it
+ */
+export type RecordOwnWrite = (write: OwnWrite) => Promise<OwnWriteAudit | undefined>;
+
 /** Annotations of an audit event. */
 export type AuditAnnotations = Readonly<Record<string, string>>;

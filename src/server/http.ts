@@ -19,7 +19,7 @@ import { httpLogFilter } from "../http/filters/http-log.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
 import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
 import { crossOriginFilter, strictTransportFilter } from "../http/filters/response-headers.ts";
-import { retryAfterFilter } from "../http/filters/retry-after.ts";
+import { endedWatchesFilter, retryAfterFilter } from "../http/filters/retry-after.ts";
 import { storageVersionBarrier } from "../http/filters/storage-version-barrier.ts";
 import { timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import type { RequestedUpgrade } from "../http/listener/contract.ts";
@@ -173,6 +173,7 @@ function filtersOf(
   return [
     ...(extension === undefined ? [] : [probeFilter(extension)]),
     ...(options.shutdownSendRetryAfter ? [retryAfterFilter(() => needs.state.isDraining)] : []),
+    endedWatchesFilter(() => needs.state.isDraining),
     ...logFilters(options),
     open.filter,
     metrics.requests.filter,

@@ -1,7 +1,7 @@
 /** Builds the metrics of a server, and the observers that other parts report to. */
 import type { AdmissionObserver } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
-import { knownGates } from "../apimachinery/feature-gates.ts";
+import { gateGroups, knownGates } from "../apimachinery/feature-gates.ts";
 import { versionBody } from "../apimachinery/release.ts";
 import type { ImpersonationObserver } from "../authorization/impersonation/contract.ts";
 import type { Installer } from "../catalog/install.ts";
@@ -97,7 +97,7 @@ export function openMetrics(
   const collectors: MetricsCollector[] = [
     counted,
     ...[calls, etcd, ...Object.values(observers)].map(({ collect }) => collect),
-    () => configurationMetrics(knownGates(gates.version.emulated), gates, engine),
+    () => configurationMetrics([...gateGroups, ...knownGates(gates.version.emulated)], gates, engine),
   ];
   const metrics = createMetrics(
     clock,

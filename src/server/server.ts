@@ -141,6 +141,7 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
     findDenial: denialFinder(authorization.authorize),
     ...(isShared && { sharedEncoding: sharedEncoding(options, gates) }),
     ...(own.requests !== undefined && { changed: own.requests.changed, decide: own.requests.decide }),
+    recordOwn: audit.recordOwn,
     random,
   };
   const security = { authorization, serving, loopback, state, metrics, closers };

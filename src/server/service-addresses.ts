@@ -1,8 +1,7 @@
 /** Builds the maintenance of service addresses and node ports, which every server over a store runs. */
-import { loopbackUser } from "../apimachinery/system-user.ts";
 import { ensureDefaultServiceRange } from "../controllers/bootstrap/default-service-range.ts";
 import type { Controller, ControllerOptions } from "../controllers/contract.ts";
-import { writesBy } from "../controllers/controller-write.ts";
+import { serverWrites } from "../controllers/controller-write.ts";
 import { type EventRecorder, openEventRecorder } from "../controllers/event-recorder.ts";
 import { recordEvent } from "../controllers/record-event.ts";
 import { repeatedController } from "../controllers/repeated.ts";
@@ -103,7 +102,6 @@ function rangeReporter({
   registry: RegistryContext,
   ...problem: Parameters<NonNullable<Parameters<typeof ensureDefaultServiceRange>[2]>>
 ) => void {
-  const writes = writesBy(loopbackUser, "kube-apiserver");
   const reported = new Set<string>();
   return (registry, { metadata }, { kind, reason, message }) => {
     if (reported.has(kind)) return;
@@ -118,8 +116,8 @@ function rangeReporter({
       uid,
       resourceVersion,
     };
-    recordEvent(registry, writes, subject, { type: "Warning", reason, message, component }).catch((error: unknown) =>
-      logger.warn("Could not record an Event", { component, reason, error: String(error) }),
+    recordEvent(registry, serverWrites, subject, { type: "Warning", reason, message, component }).catch(
+      (error: unknown) => logger.warn("Could not record an Event", { component, reason, error: String(error) }),
     );
   };
 }

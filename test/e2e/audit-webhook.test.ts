@@ -34,6 +34,8 @@ apiVersion: audit.k8s.io/v1
 kind: Policy
 rules:
 - {level: None, nonResourceURLs: ["/metrics", "/healthz*"]}
+- {level: None, users: ["system:apiserver", "system:kube-controller-manager"]}
+- {level: None, userGroups: ["system:serviceaccounts:kube-system"]}
 - {level: RequestResponse, resources: [{group: "", resources: [configmaps]}]}
 - {level: Metadata}
 `,
@@ -69,17 +71,18 @@ interface Setup {
 interface WebhookSetup {
   readonly options?: Partial<AuditWebhookOptions>;
   readonly log?: string;
+  readonly policy?: string;
   readonly requestTimeoutMs?: number;
   reply?(request: WebhookRequest): WebhookReply | Promise<WebhookReply>;
 }
 
 async function withWebhook(
-  { options = {}, log, requestTimeoutMs = 60_000, reply = () => ({}) }: WebhookSetup,
+  { options = {}, log, policy = policyFile, requestTimeoutMs = 60_000, reply = () => ({}) }: WebhookSetup,
   run: (setup: Setup) => Promise<void>,
 ): Promise<void> {
   const webhook = await startWebhookServer(reply);
   const audit: AuditOptions = {
-    policyFile,
+    policyFile: policy,
     log: { ...defaultAuditOptions.log, path: log },
     webhook: {
       ...defaultAuditOptions.webhook,
@@ -111,6 +114,15 @@ const failing = (response: ServerResponse): void => {
   response.statusCode = 500;
   response.end();
 };
+
+test("a server starts while the webhook does not answer, and its own writes are not rejected", async () => {
+  const everything = join(directory, "everything.yaml");
+  writeFileSync(everything, "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}");
+  const options = { mode: "blocking-strict", initialBackoffMs: 1 };
+  await withWebhook({ options, policy: everything, reply: () => failing }, async ({ webhook }) => {
+    await until(() => webhook.requests.length > 0);
+  });
+});
 
 test("batch mode posts EventLists with the events of the log, the last ones when the server ends", async () => {
   const log = join(directory, "both.log");

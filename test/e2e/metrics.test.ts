@@ -130,6 +130,8 @@ test("exposes the feature gates", async () => {
   const text = await scrape();
   assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="WatchList",stage="BETA"}'), 1);
   assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"}'), 0);
+  assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="AllAlpha",stage="ALPHA"}'), 0);
+  assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="AllBeta",stage="BETA"}'), 0);
 });
 
 test("compresses a large response for clients that accept gzip", async () => {

@@ -63,12 +63,28 @@ test("a profile of the processor has samples with stacks", async () => {
   for (const { value, locationId } of samples) assert.ok((value[0] as number) > 0 && locationId.length > 0);
 });
 
+for (const [name, isHere] of [
+  ["goroutine", true],
+  ["threadcreate", process.platform === "linux"],
+] as const)
+  test(`${name} counts without a stack`, { skip: !isHere }, async () => {
+    const { types, samples } = decoded(await client.send({ path: `/debug/pprof/${name}` }));
+    assert.deepEqual(types, [`${name}/count`]);
+    assert.ok(samples.length > 0);
+    for (const { value, locationId } of samples) assert.ok((value[0] as number) > 0 && locationId.length === 1);
+  });
+
 const rows: readonly (readonly [path: string, status: number, text: RegExp])[] = [
   ["/debug/pprof", 302, /Found/],
   ["/debug/pprof/", 200, /<a href="heap">heap<\/a>/],
   ["/debug/pprof/cmdline", 200, /\0/],
   ["/debug/pprof/symbol", 200, /^num_symbols: 0\n$/],
-  ["/debug/pprof/goroutine", 501, /^Node\.js has no profile of goroutines\n$/],
+  [
+    "/debug/pprof/goroutine?debug=1",
+    200,
+    /^goroutine profile: total [1-9]\d*\n(?:[1-9]\d* @ \w+\n)*[1-9]\d* @ TCPS\w+\n/,
+  ],
+  ["/debug/pprof/mutex", 501, /^Node\.js has no profile of locks\n$/],
   ["/debug/pprof/other", 404, /^Unknown profile\n$/],
 ];
 for (const [path, status, text] of rows)

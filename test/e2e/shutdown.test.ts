@@ -54,10 +54,19 @@ test("while an open request finishes, others get 429, and probes and metrics are
     ["/healthz", 200],
     ["/metrics", 200],
     ["/version", 200, userAgent],
-    [`${configMaps}?watch=1`, 200, userAgent], // It ends at once.
+    [`${configMaps}?watch=1`, 503, userAgent],
   ];
   for (const [path, expected, own = {}] of served)
     assert.equal((await client.send({ path, headers: own })).status, expected, path);
+  const watched = await client.send({ path: `${configMaps}?watch=1`, headers: userAgent });
+  assert.deepEqual(
+    ["retry-after", "content-type", "x-content-type-options"].map((name) => watched.headers[name]),
+    ["1", "application/json", "nosniff"],
+  );
+  assert.equal(
+    watched.text,
+    '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"apiserver is shutting down","reason":"ServiceUnavailable","code":503}\n\n',
+  );
 
   const other = connect();
   const gone = once(other, "goaway");

@@ -64,7 +64,7 @@ const rows: [argv: string[], code: number, text: RegExp][] = [
   [["a", "b"], 2, /^Error: too many arguments\. Expected 1 argument but got 2/],
   [["a", "--secure-prot=1"], 2, /^Error: unknown option '--secure-prot=1' \(did you mean --secure-port\?\)\n/],
   [["a", "--controllers=*,-foo"], 2, /^Error: "foo" is not in the list of known controllers\n/],
-  [["a", "--tls-cert-file=b"], 2, /^Error: --tls-cert-file and .* must be set together\nRun coxswain envtest --help/],
+  [["a", "--tls-cert-file=b"], 2, /^Error: missing filename for serving cert\nRun coxswain envtest --help/],
   [["etcd"], 2, /^Error: missing required argument 'pid'\n/],
   [["kube-apiserver", "--secure-port=0"], 2, /^Error: unknown option '--secure-port=0'/],
   [["kube-apiserver", "a"], 2, /^Error: "a" is no process ID\n/],

@@ -16,8 +16,10 @@ import {
   list,
   pairs,
   portRange,
+  signedDuration,
   text,
   unlessEmpty,
+  unsignedPort,
 } from "./flag-types.ts";
 
 const reconcilers: readonly EndpointReconcilerType[] = ["master-count", "lease", "none"];
@@ -84,7 +86,7 @@ export const apiFlags: readonly Flag[] = [
   {
     name: "service-cluster-ip-range",
     option: "serviceClusterIpRange",
-    type: cidrs("service-cluster-ip-range"),
+    type: unlessEmpty(cidrs("service-cluster-ip-range")),
     default: "10.0.0.0/24",
     help: "IP ranges for Services: one, or an IPv4 and an IPv6 range separated by a comma. The Service kubernetes gets the first address.",
     inCode: "One CIDR or two of different families, separated by a comma: the cluster IPs of Services.",
@@ -236,13 +238,13 @@ export const leaderElectionFlags: readonly Flag[] = [
   {
     name: "coordinated-leadership-lease-duration",
     option: "coordinatedLeadership.leaseDurationMs",
-    type: duration,
+    type: signedDuration,
     help: "With the feature gate CoordinatedLeaderElection: as --leader-elect-lease-duration, for the server that elects the holders of other leases.",
   },
   {
     name: "coordinated-leadership-renew-deadline",
     option: "coordinatedLeadership.renewDeadlineMs",
-    type: duration,
+    type: signedDuration,
     help: "With the feature gate CoordinatedLeaderElection: as --leader-elect-renew-deadline, for the same server.",
   },
   {
@@ -281,7 +283,7 @@ export const kubeletFlags: readonly Flag[] = [
   {
     name: "kubelet-port",
     option: "kubelet.port",
-    type: integer({ min: 0 }),
+    type: unsignedPort,
     help: "The port of kubelets whose nodes report none.",
     deprecated: "kubelet-port is deprecated and will be removed.",
   },
@@ -303,7 +305,7 @@ export const kubeletFlags: readonly Flag[] = [
   },
   {
     name: "kubelet-read-only-port",
-    type: integer({ min: 0 }),
+    type: unsignedPort,
     help: "Without effect, in upstream, too.",
     default: "10255",
     deprecated: "kubelet-read-only-port is deprecated and will be removed.",

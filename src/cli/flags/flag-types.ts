@@ -45,11 +45,25 @@ export function word<const Word extends string>(value: string, choices: readonly
   };
 }
 
-/** Parses digits, as Go's strconv.ParseInt without its limits. @throws FlagValueError */
-export function parseDigits(text: string): number {
-  if (!/^[+-]?\d+$/.test(text)) throw new FlagValueError(`strconv.ParseInt: parsing ${quoteGo(text)}: invalid syntax`);
-  return Number(text);
+/** Parses digits, as Go's strconv.ParseInt. @throws FlagValueError */
+export function parseDigits(text: string, bits = 64): number {
+  const problem = `strconv.ParseInt: parsing ${quoteGo(text)}`;
+  if (!/^[+-]?\d+$/.test(text)) throw new FlagValueError(`${problem}: invalid syntax`);
+  const [limit, number] = [2 ** (bits - 1), Number(text)];
+  if (number < -limit || number >= limit) throw new FlagValueError(`${problem}: value out of range`);
+  return number;
 }
+
+/** A port, as Go's strconv.ParseUint reads it. */
+export const unsignedPort: FlagType<number> = {
+  value: "port",
+  read(text) {
+    const problem = `strconv.ParseUint: parsing ${quoteGo(text)}`;
+    if (!/^\d+$/.test(text)) throw new FlagValueError(`${problem}: invalid syntax`);
+    if (Number(text) >= 2 ** 64) throw new FlagValueError(`${problem}: value out of range`);
+    return Number(text);
+  },
+};
 
 /**
  * A type with a further condition, whose error names the flag.
@@ -90,8 +104,9 @@ export const float: FlagType<number> = {
   value: "float",
   ts: "number",
   read(text) {
-    if (text.trim() === "" || Number.isNaN(Number(text)))
-      throw new FlagValueError(`strconv.ParseFloat: parsing ${quoteGo(text)}: invalid syntax`);
+    const problem = `strconv.ParseFloat: parsing ${quoteGo(text)}`;
+    if (text.trim() === "" || Number.isNaN(Number(text))) throw new FlagValueError(`${problem}: invalid syntax`);
+    if (!Number.isFinite(Number(text))) throw new FlagValueError(`${problem}: value out of range`);
     return Number(text);
   },
 };
@@ -127,6 +142,9 @@ export function durationType(negative: string): FlagType<number> {
   return validated({ ...duration, read: signedMs }, (ms) => (ms < 0 ? negative : undefined));
 }
 
+/** Milliseconds, also negative ones, which a check of several flags rejects. */
+export const signedDuration: FlagType<number> = { ...duration, read: signedMs };
+
 /** A number of bytes, or a quantity such as `256Mi`. */
 export const byteCount: FlagType<number> = {
   value: "quantity",
@@ -140,9 +158,11 @@ export const byteCount: FlagType<number> = {
 };
 
 /** An IPv4 or IPv6 address. */
-export const ipAddress: FlagType<string> = checked(text("ip"), (address) => {
-  if (ipVersion(address) === 0) throw new FlagValueError(`failed to parse IP: ${quoteGo(address)}`);
-});
+export const ipAddress: FlagType<string> = unlessEmpty(
+  checked(text("ip"), (address) => {
+    if (ipVersion(address) === 0) throw new FlagValueError(`failed to parse IP: ${quoteGo(address)}`);
+  }),
+);
 
 /** Ranges of addresses, such as `10.0.0.0/24`, separated by commas. @param name in errors */
 export function cidrs(name: string): FlagType<string> {

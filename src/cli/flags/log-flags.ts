@@ -4,8 +4,8 @@ import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { ModuleLevel } from "../../apimachinery/verbosity.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { integerValue, parseQuantity, QuantityError } from "../../lib/quantity/quantity.ts";
-import { type Flag, type FlagType, FlagValueError, type Settings } from "./contract.ts";
-import { bool, duration, parsed, word } from "./flag-types.ts";
+import { type Flag, FlagError, type FlagType, FlagValueError, type Settings } from "./contract.ts";
+import { bool, parsed, signedDuration } from "./flag-types.ts";
 
 const levelMax = 2 ** 31 - 1;
 /** Also the value of `-v=2`, which is `=2`. */
@@ -33,13 +33,24 @@ function moduleLevel(text: string): ModuleLevel {
   return { pattern, level: parseLevel(number, `parsing verbosity in ${quoteGo(text)}: `) };
 }
 
+const formats = ["text", "json"] as const;
+const format: FlagType<(typeof formats)[number]> = {
+  value: "format",
+  choices: formats,
+  read(text) {
+    const found = formats.find((one) => one === text);
+    if (found === undefined) throw new FlagError(`format: Invalid value: ${quoteGo(text)}: Unsupported log format`);
+    return found;
+  },
+};
+
 const bufferBytesMax = 2 ** 31;
-/** Bytes, at most 2 GiB. */
+/** Bytes, at most 2 GiB; negative for none. */
 const bufferSize: FlagType<number> = {
   value: "quantity",
   read(text) {
     const bytes = Number(integerValue(parsed(() => parseQuantity(text), QuantityError)));
-    return Math.max(0, Math.min(bytes, bufferBytesMax));
+    return Math.max(-1, Math.min(bytes, bufferBytesMax));
   },
 };
 
@@ -52,7 +63,7 @@ export const logFlags: readonly Flag[] = [
   {
     name: "logging-format",
     option: "command.log.format",
-    type: word("format", ["text", "json"]),
+    type: format,
     help: "text or json.",
   },
   {
@@ -71,7 +82,7 @@ export const logFlags: readonly Flag[] = [
   {
     name: "log-flush-frequency",
     option: "command.log.flushMs",
-    type: duration,
+    type: signedDuration,
     help: "How long lines wait at most in the buffer of split logs.",
   },
   {
@@ -110,7 +121,8 @@ export const logFlags: readonly Flag[] = [
 /** @returns upstream's message if the flags of the log contradict each other */
 export function logProblem({ server, command: { log } }: Pick<Settings, "server" | "command">): string | undefined {
   const errors = new FieldErrors();
-  if (log.flushMs <= 0) errors.invalid("flushFrequency", "0s", "Must be greater than zero");
+  if (log.flushMs <= 0)
+    errors.invalid("flushFrequency", signedDuration.format?.(log.flushMs), "Must be greater than zero");
   if (log.format !== "text" && (server.verbosity?.modules ?? []).length > 0)
     errors.forbidden("vmodule", "Only supported for text log format");
   for (const [name, { splitStream, infoBufferSize }] of [["text", log.text] as const, ["json", log.json] as const]) {

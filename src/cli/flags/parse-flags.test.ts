@@ -166,7 +166,10 @@ const rejectedRows: [argv: string[], message: string][] = [
   ],
   [["--goaway-chance=0.03"], "--goaway-chance can not be less than 0 or greater than 0.02"],
   [["--max-requests-inflight=-1"], "--max-requests-inflight can not be negative value"],
-  [["--etcd-servers=http://a", "--etcd-certfile=b"], "--etcd-certfile and --etcd-keyfile must be set together"],
+  [
+    ["--etcd-servers=http://a", "--etcd-certfile=b"],
+    "error creating storage factory: KeyFile and CertFile must both be present[key: , cert: b]",
+  ],
   [
     ["--etcd-servers-overrides=events#http://a"],
     "--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated",
@@ -224,8 +227,9 @@ const rejectedRows: [argv: string[], message: string][] = [
   [["--storage=etcd2"], 'invalid argument "etcd2" for "--storage" flag: must be one of lmdb, memory, etcd'],
   [["--storage=etcd"], "--etcd-servers must be specified"],
   [["--virtual-clock"], "--virtual-clock needs --enable-test-control"],
-  [["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file must be set together"],
+  [["--tls-cert-file=a"], "missing filename for serving cert"],
   [["serve"], "unexpected arguments: only flags are accepted"],
+  [["--profiling", "false"], "unexpected arguments: only flags are accepted"],
 ];
 for (const [argv, message] of rejectedRows) {
   test(`flags: ${argv.join(" ")} is rejected`, () => assert.throws(() => parseFlags(argv), new FlagError(message)));

@@ -5,6 +5,7 @@ import { quoteGo } from "../../lib/json/quote.ts";
 import { colored, hasColors } from "../colors.ts";
 import { serveExitCodes } from "../exit-codes.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
+import { presetWords } from "../preset-words.ts";
 import { versionText } from "../version.ts";
 import { type Flag, FlagError, type FlagType, FlagValueError, type OptionPath, type Settings } from "./contract.ts";
 import { defaultOf } from "./defaults.ts";
@@ -46,7 +47,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const parsed = nothingParsed();
   const command = newCommand(parsed);
   try {
-    command.parse(argv, { from: "user" });
+    command.parse(presetWords(command, argv), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) throw new FlagError(upstreamText(error));
     throw error;

@@ -9,7 +9,6 @@ import {
   integer,
   ipAddress,
   list,
-  listOf,
   parseDigits,
   repeated,
   text,
@@ -24,6 +23,11 @@ function requestCount(name: string): FlagType<number> {
 const goawayChance = validated(float, (chance) =>
   chance < 0 || chance > 0.02 ? "--goaway-chance can not be less than 0 or greater than 0.02" : undefined,
 );
+
+const curveNumbers: FlagType<readonly number[]> = {
+  value: "numbers",
+  read: (text, before = []) => [...before, ...text.split(",").map((one) => parseDigits(one, 32))],
+};
 
 /** Upstream's port cannot be 0. */
 const securePort = validated(integer(), (port) =>
@@ -141,7 +145,7 @@ export const servingFlags: readonly Flag[] = [
   {
     name: "tls-curve-preferences",
     option: "tls.curvePreferences",
-    type: listOf("numbers", parseDigits),
+    type: curveNumbers,
     help: "Comma-separated list of allowed key exchanges, by the numbers of Go's crypto/tls: 23, 24 and 25 are P-256, P-384 and P-521, 29 is X25519, 4587, 4588 and 4589 are the hybrids with ML-KEM. If unset, Node's defaults.",
   },
   {

@@ -40,7 +40,7 @@ function checkCombination(server: Settings["server"], command: Settings["command
   const problem = logProblem({ server, command });
   if (problem !== undefined) throw new FlagError(problem);
   if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
-    throw new FlagError("--tls-cert-file and --tls-private-key-file must be set together");
+    throw new FlagError("missing filename for serving cert");
   if (server.reloadsEncryptionConfig && server.encryptionConfigFile === undefined)
     throw new FlagError("--encryption-provider-config-automatic-reload must be set with --encryption-provider-config");
   if (command.virtualClock && !command.testControl) throw new FlagError("--virtual-clock needs --enable-test-control");
@@ -65,8 +65,11 @@ function withStorage(server: Settings["server"], given: GivenOptions): Settings[
 
 function checkEtcd({ etcd }: Settings["server"], given: GivenOptions): void {
   if (!given.has("etcd.servers")) throw new FlagError("--etcd-servers must be specified");
-  if ((etcd?.certFile === undefined) !== (etcd?.keyFile === undefined))
-    throw new FlagError("--etcd-certfile and --etcd-keyfile must be set together");
+  const { certFile = "", keyFile = "" } = etcd ?? {};
+  if ((certFile === "") !== (keyFile === ""))
+    throw new FlagError(
+      `error creating storage factory: KeyFile and CertFile must both be present[key: ${keyFile}, cert: ${certFile}]`,
+    );
 }
 
 /** The warning for flags of etcd that another engine ignores. */

@@ -48,6 +48,9 @@ const invalid: [argv: string[], message: string][] = [
   [["go", "test", "-v"], "-- is missing before the command: coxswain test -- go test -v"],
   [["--timeline=never", "go"], "-- is missing before the command: coxswain test --timeline=never -- go"],
   [["go", "test", "--"], "unexpected before --: go test"],
+  [["--profiling", "false", "--", "a"], "unexpected before --: false"],
+  [["--profiling", "go", "--", "a"], "unexpected before --: go"],
+  [["--profiling", "go"], "-- is missing before the command: coxswain test --profiling -- go"],
   [["--secure-prot=1", "--", "a"], "unknown option '--secure-prot=1' (did you mean --secure-port?)"],
   [
     ["--secure-port=x", "--", "a"],

@@ -9,7 +9,7 @@ import { deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { serverWrite } from "../../registry/server-write.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
-import { update } from "../../registry/update.ts";
+import { update } from "../audited-writes.ts";
 import { type ApiServiceTarget, readApiService } from "./api-service-store.ts";
 import type { Availability } from "./check-availability.ts";
 

@@ -3,16 +3,16 @@
  * Source:
  * k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/defaultservicecidr/default_servicecidr_controller.go.
  */
+
 import assert from "node:assert/strict";
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { formatRange, parseIpRanges } from "../../lib/ip-range/ip-range.ts";
-import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { serverWrite } from "../../registry/server-write.ts";
-import { update } from "../../registry/update.ts";
+import { apply, update } from "../audited-writes.ts";
 import type { BootObject } from "./ensure-object.ts";
 import { ensureObject } from "./ensure-object.ts";
 

@@ -1,17 +1,18 @@
 /** Creates an object of the server where it is missing or damaged. */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { type AddressOwner, refersTo } from "../../apimachinery/service-addresses.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { removeUnread } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { create } from "../../registry/create.ts";
 import { deleteIpAddress } from "../../registry/ip-addresses.ts";
 import { serverName, serverWrite } from "../../registry/server-write.ts";
 import type { Stored } from "../../storage/contract.ts";
 import { EncryptedValue } from "../../storage/encrypted-value.ts";
 import { entryFromStored } from "../../watch-cache/entry.ts";
 import { isReadFailure } from "../../watch-cache/unreadable.ts";
+import { create } from "../audited-writes.ts";
 
 /** An object that the server creates at its start. */
 export interface BootObject {

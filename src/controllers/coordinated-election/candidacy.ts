@@ -2,10 +2,11 @@
  * The LeaseCandidate of a server that wants to be elected. Source:
  * `k8s.io/client-go@v0.36.0/tools/leaderelection/leasecandidate.go`.
  */
+
 import { formatMicroTime } from "../../apimachinery/clock.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { update } from "../../registry/update.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import { update } from "../audited-writes.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import type { ControllerWrites } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";

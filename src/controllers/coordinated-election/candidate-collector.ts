@@ -2,9 +2,10 @@
  * Deletes LeaseCandidates that have ended. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/leaderelection/leasecandidategc_controller.go`.
  */
+
 import type { RegistryContext } from "../../registry/contract.ts";
-import { deleteOne } from "../../registry/delete.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
+import { deleteOne } from "../audited-writes.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { repeatedController } from "../repeated.ts";
 import { candidateOf, isCandidateExpired } from "./candidates.ts";

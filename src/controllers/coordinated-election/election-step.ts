@@ -2,17 +2,16 @@
  * The steps of one election. Source: reconcileElectionStep in
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/leaderelection/leaderelection_controller.go`.
  */
+
 import { formatMicroTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { loopbackUser } from "../../apimachinery/system-user.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { create } from "../../registry/create.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
-import { update } from "../../registry/update.ts";
+import { create, update } from "../audited-writes.ts";
 import type { ControllerOptions } from "../contract.ts";
-import { writesBy } from "../controller-write.ts";
+import { serverWrites } from "../controller-write.ts";
 import {
   bestLeader,
   bestStrategy,
@@ -35,7 +34,7 @@ export interface ElectionKinds {
 }
 
 /** Writes of the server. */
-export const writes = writesBy(loopbackUser, "kube-apiserver");
+export const writes = serverWrites;
 
 /** @returns undefined when one of the kinds is not served */
 export function electionKinds({ catalog }: RegistryContext): ElectionKinds | undefined {

@@ -9,9 +9,7 @@ import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteMany } from "../../registry/delete-collection.ts";
 import { listEntries } from "../../registry/list.ts";
 import { plainList } from "../../request/list-options.ts";
-import { writesAs } from "../controller-write.ts";
-
-const writes = writesAs("kube-apiserver");
+import { serverWrites } from "../controller-write.ts";
 
 export async function countObjects(
   { storage }: RegistryContext,
@@ -46,7 +44,11 @@ export async function deleteObjects(
   const failures = new Set<string>();
   for (const namespace of namespaces) {
     try {
-      await deleteMany(registry, { ...writes.of(target, namespace, ""), options: { dryRun: false }, list: plainList });
+      await deleteMany(registry, {
+        ...serverWrites.of(target, namespace, ""),
+        options: { dryRun: false },
+        list: plainList,
+      });
     } catch (error) {
       failures.add(messageOf(error));
     }

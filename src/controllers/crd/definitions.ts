@@ -4,6 +4,7 @@
  * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/status/naming_controller.go` and
  * `.../establish/establishing_controller.go`.
  */
+
 import { notFound } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -11,18 +12,17 @@ import type { MutableCatalog, Resolved, ResourceDefinition } from "../../catalog
 import { cloneJson } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
-import { update } from "../../registry/update.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import { update } from "../audited-writes.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
-import { writesAs } from "../controller-write.ts";
+import { serverWrites } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
 import type { DefinedVersions, DefinitionCondition, DefinitionRules } from "./contract.ts";
 import { countObjects, deleteObjects } from "./custom-objects.ts";
 import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
 import { NamesInUse } from "./names-in-use.ts";
 
-const writes = writesAs("kube-apiserver");
 /** Maximum definitions in the queue; others wait for the next list. */
 const definitionsMax = 10_000;
 /** Definitions whose status is written concurrently: the writes share commits. Names are accepted one at a time. */
@@ -252,7 +252,7 @@ class Definitions {
   /** Changes metadata and status of the current definition. @throws ApiError 404 */
   async #change(registry: RegistryContext, name: string, change: (next: KubeObject) => void): Promise<void> {
     await update(registry, {
-      ...writes.of(this.#target, "", name, "status"),
+      ...serverWrites.of(this.#target, "", name, "status"),
       next(current) {
         if (current === undefined) throw missing(name);
         const next = current();
@@ -278,7 +278,7 @@ class Definitions {
   async #write(registry: RegistryContext, { metadata, status }: KubeObject): Promise<void> {
     const name = metadata.name as string;
     await update(registry, {
-      ...writes.of(this.#target, "", name, "status"),
+      ...serverWrites.of(this.#target, "", name, "status"),
       next(current) {
         if (current === undefined) throw missing(name);
         const next = current();

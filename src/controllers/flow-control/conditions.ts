@@ -2,6 +2,7 @@
  * Writes the condition Dangling of flow schemas.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/apf_controller.go (`digestConfigObjects`).
  */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import {
@@ -10,9 +11,9 @@ import {
   danglingCondition,
   hasCondition,
 } from "../../flow-control/dangling-condition.ts";
-import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { serverWrite } from "../../registry/server-write.ts";
+import { apply } from "../audited-writes.ts";
 
 /** Updates of one flow schema within a minute; further ones wait, because another writer disagrees. */
 const updatesPerMinuteMax = 6;

@@ -2,11 +2,11 @@
  * The writes of the garbage collector. Each has preconditions, so that only the object that was
  * checked is changed.
  */
+
 import type { ObjectMeta } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { deleteOne } from "../../registry/delete.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
-import { update } from "../../registry/update.ts";
+import { deleteOne, update } from "../audited-writes.ts";
 import { writesAs } from "../controller-write.ts";
 import type { FollowedKind } from "./graph.ts";
 import type { CollectedMeta } from "./metadata.ts";

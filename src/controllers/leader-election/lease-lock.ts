@@ -2,17 +2,17 @@
  * A Lease as the lock of an election. Source:
  * `k8s.io/client-go@v0.36.0/tools/leaderelection/resourcelock/leaselock.go`.
  */
+
 import { notFound } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext, Written } from "../../registry/contract.ts";
-import { create } from "../../registry/create.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
-import { update } from "../../registry/update.ts";
 import type { Stored } from "../../storage/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { entryFromStored } from "../../watch-cache/entry.ts";
 import { isReadFailure } from "../../watch-cache/unreadable.ts";
+import { create, update } from "../audited-writes.ts";
 import type { ControllerWrites } from "../controller-write.ts";
 import type { ElectionRecord, LeaseLock, StoredLease } from "./contract.ts";
 

@@ -3,6 +3,7 @@
  * KEP-2799;
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go`.
  */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -10,10 +11,9 @@ import { podReferences } from "../../apimachinery/pod-references.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
-import { deleteOne } from "../../registry/delete.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
-import { update } from "../../registry/update.ts";
 import type { Entry, Snapshot } from "../../watch-cache/contract.ts";
+import { deleteOne, update } from "../audited-writes.ts";
 import type { Controller } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
 import { repeatedController } from "../repeated.ts";

@@ -2,12 +2,13 @@
  * Labels Secrets with the day on which their token was last used. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go`.
  */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
-import { update } from "../../registry/update.ts";
-import { writesAs } from "../controller-write.ts";
+import { update } from "../audited-writes.ts";
+import { serverWrites } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
 import { dayMs, formatDay } from "./dates.ts";
 
@@ -20,7 +21,6 @@ interface SecretUses {
   stop(): Promise<void>;
 }
 
-const writes = writesAs("kube-apiserver");
 /** Maximum Secrets in the queue; the use of others is recorded when they are used again. */
 const secretsMax = 10_000;
 const concurrency = 2;
@@ -44,7 +44,7 @@ export function openSecretUses({
     const found = secrets && (await currentEntry(secrets, secrets.keyOf(namespace, name)));
     if (target === undefined || found === undefined || isWritten(found.index.labels.get(lastUsedLabel))) return;
     await update(deciding, {
-      ...writes.of(target, namespace, name),
+      ...serverWrites.of(target, namespace, name),
       next(current) {
         const object = current?.();
         if (object === undefined) throw new ApiError({ code: 404, reason: "NotFound", message: "the secret is gone" });

@@ -2,9 +2,11 @@
  * Publishes the day since which the use of legacy tokens is tracked. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/legacytokentracking`.
  */
+
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Controller } from "../contract.ts";
+import { serverWrites } from "../controller-write.ts";
 import { namespaceObject } from "../namespace-object.ts";
 import { formatDay, parseDay } from "./dates.ts";
 
@@ -23,7 +25,7 @@ export function legacyTokenTracking({
   return namespaceObject({
     registry,
     logger,
-    writer: "legacy-token-tracking-controller",
+    writes: serverWrites,
     resource: "configmaps",
     namespace: trackingNamespace,
     name: trackingName,

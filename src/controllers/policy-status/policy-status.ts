@@ -2,12 +2,13 @@
  * Sets the status of ValidatingAdmissionPolicies: warnings of the type checker. Source:
  * k8s.io/kubernetes@v1.36.0/pkg/controller/validatingadmissionpolicystatus.
  */
+
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
-import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import { apply } from "../audited-writes.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";

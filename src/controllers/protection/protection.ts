@@ -3,15 +3,16 @@
  * Sources: pvcprotection, pvprotection and vacprotection in
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/volume`, and `pkg/controller/scheduling/podgroupprotection`.
  */
+
 import { realClock } from "../../apimachinery/clock.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
-import { update } from "../../registry/update.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import { update } from "../audited-writes.ts";
 import { hasCaughtUp } from "../caught-up.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";

@@ -11,7 +11,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { compareQuantities } from "../../lib/quantity/quantity.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { update } from "../../registry/update.ts";
+import { update } from "../audited-writes.ts";
 import { writesAs } from "../controller-write.ts";
 import type { KindsUsage } from "./kinds-usage.ts";
 

@@ -3,18 +3,17 @@
  * `k8s.io/component-helpers@v0.36.0/apimachinery/lease/controller.go`,
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/apiserver/server.go`.
  */
+
 import { formatMicroTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { randomFraction, randomUuid } from "../../apimachinery/random.ts";
 import { identityLabel, identityNamespace, serverIdentity } from "../../apimachinery/server-identity.ts";
-import { loopbackUser } from "../../apimachinery/system-user.ts";
 import { within } from "../../apimachinery/within.ts";
 import type { Resolved } from "../../catalog/contract.ts";
-import { deleteOne } from "../../registry/delete.ts";
-import { update } from "../../registry/update.ts";
+import { deleteOne, update } from "../audited-writes.ts";
 import type { ControllerOptions } from "../contract.ts";
-import { writesBy } from "../controller-write.ts";
+import { serverWrites } from "../controller-write.ts";
 
 interface IdentityLeaseOptions extends ControllerOptions {
   readonly hostname: string;
@@ -39,7 +38,6 @@ const durationSeconds = 3600;
 /** Renewals are this part of the interval later, at most. */
 const jitter = 0.04;
 const stopTimeoutMs = 10_000;
-const writes = writesBy(loopbackUser, "kube-apiserver");
 
 /** @returns undefined when Leases are not served */
 export function identityLease(options: IdentityLeaseOptions): IdentityLease | undefined {
@@ -91,7 +89,7 @@ interface Identity {
 async function renew(options: IdentityLeaseOptions, target: Resolved, { name, holder }: Identity): Promise<void> {
   const { registry, hostname, isShared, peerAddress, annotations } = options;
   await update(registry, {
-    ...writes.of(target, identityNamespace, name),
+    ...serverWrites.of(target, identityNamespace, name),
     createsMissing: true,
     next(current) {
       const lease = current?.() ?? newLease(name, holder);
@@ -129,7 +127,7 @@ function takeOver(lease: KubeObject, holderIdentity: string): void {
 
 async function removeLease({ registry }: IdentityLeaseOptions, target: Resolved, name: string): Promise<void> {
   try {
-    await deleteOne(registry, { ...writes.of(target, identityNamespace, name), options: { dryRun: false } });
+    await deleteOne(registry, { ...serverWrites.of(target, identityNamespace, name), options: { dryRun: false } });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error;
   }

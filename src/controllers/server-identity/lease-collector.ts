@@ -2,19 +2,18 @@
  * Deletes the Leases of servers that have not renewed them. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/apiserverleasegc/gc_controller.go`.
  */
+
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { identityLabel, identityNamespace } from "../../apimachinery/server-identity.ts";
-import { loopbackUser } from "../../apimachinery/system-user.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { deleteOne } from "../../registry/delete.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
+import { deleteOne } from "../audited-writes.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
-import { writesBy } from "../controller-write.ts";
+import { serverWrites } from "../controller-write.ts";
 import { repeatedController } from "../repeated.ts";
 
 const intervalMs = 3_600_000;
-const writes = writesBy(loopbackUser, "kube-apiserver");
 
 /** Creates the controller, which checks the Leases at its start and each hour. */
 export function identityLeaseCollector(options: ControllerOptions): Controller {
@@ -41,7 +40,7 @@ async function collectExpired(registry: RegistryContext, target: Resolved, store
     const preconditions = { uid, resourceVersion: String(entry.revision) };
     await unlessConflict(async () => {
       const options = { preconditions, dryRun: false };
-      await deleteOne(registry, { ...writes.of(target, identityNamespace, name), options });
+      await deleteOne(registry, { ...serverWrites.of(target, identityNamespace, name), options });
     });
   }
 }

@@ -1,12 +1,12 @@
 /** Writes of the controller of ServiceCIDRs. */
+
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { serviceCidrFinalizer } from "../../apimachinery/service-addresses.ts";
 import type { Resolved } from "../../catalog/contract.ts";
-import { apply } from "../../registry/apply.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
-import { update } from "../../registry/update.ts";
+import { apply, update } from "../audited-writes.ts";
 import { writesAs } from "../controller-write.ts";
 
 /** The ServiceCIDR to write. */

@@ -3,6 +3,7 @@
  * would be stored today. Sources: `k8s.io/kubernetes@v1.36.0/pkg/controller/storageversionmigrator/resourceversion.go`
  * and `storageversionmigrator.go` there.
  */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import {
   formatGroupResource,
@@ -12,9 +13,9 @@ import {
 } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
+import { apply } from "../audited-writes.ts";
 import { writesAs } from "../controller-write.ts";
 import {
   addCondition,

@@ -2,13 +2,14 @@
  * Lets one migration of a resource run at a time, and keeps the CustomResourceDefinition of the resource up to date.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/storageversionmigrator/migrationrunner.go`.
  */
+
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { GroupResource, KubeObject } from "../../apimachinery/object.ts";
-import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentObject } from "../../registry/current-entry.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
+import { apply } from "../audited-writes.ts";
 import { writesAs } from "../controller-write.ts";
 import {
   addCondition,

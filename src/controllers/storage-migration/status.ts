@@ -2,13 +2,14 @@
  * The status of a StorageVersionMigration.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/storageversionmigrator/util.go`.
  */
+
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { GroupResource, KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
-import { update } from "../../registry/update.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
+import { update } from "../audited-writes.ts";
 import { writesAs } from "../controller-write.ts";
 
 /** Where migrations are stored. */

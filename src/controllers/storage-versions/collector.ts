@@ -2,16 +2,16 @@
  * Removes servers that do not exist from StorageVersions, and StorageVersions without servers.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/storageversiongc/gc_controller.go`.
  */
+
 import { realClock } from "../../apimachinery/clock.ts";
 import { identityLabel, identityNamespace } from "../../apimachinery/server-identity.ts";
 import type { ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
-import { deleteOne } from "../../registry/delete.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
-import { update } from "../../registry/update.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import { deleteOne, update } from "../audited-writes.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";

@@ -3,15 +3,14 @@
  * `k8s.io/apiserver@v0.36.0/pkg/storageversion/manager.go`;
  * `k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/apiserver.go`.
  */
+
 import { realClock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { GroupResource, KubeObject } from "../../apimachinery/object.ts";
-import { loopbackUser } from "../../apimachinery/system-user.ts";
-import { create } from "../../registry/create.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
-import { update } from "../../registry/update.ts";
+import { create, update } from "../audited-writes.ts";
 import type { ControllerOptions } from "../contract.ts";
-import { writesBy } from "../controller-write.ts";
+import { serverWrites } from "../controller-write.ts";
 import { nameOf, noError, type OwnVersions, ownVersions } from "./own-versions.ts";
 import {
   findStorageVersions,
@@ -44,7 +43,6 @@ export interface StorageVersionReport {
 
 const intervalMs = 600_000;
 const retryMs = 1_000;
-const writes = writesBy(loopbackUser, "kube-apiserver");
 
 /** @returns undefined when the kind is not served */
 export function storageVersionReport(options: ReportOptions): StorageVersionReport | undefined {
@@ -137,9 +135,9 @@ async function writeOne(
     spec: {},
   });
   if ((await currentEntry(store, store.keyOf("", name))) === undefined)
-    await create(registry, { ...writes.of(target, "", ""), decode });
+    await create(registry, { ...serverWrites.of(target, "", ""), decode });
   await update(registry, {
-    ...writes.of(target, "", name, "status"),
+    ...serverWrites.of(target, "", name, "status"),
     next(current) {
       const object = current?.() ?? decode();
       const servers = serversOf(object);

@@ -33,6 +33,31 @@ export function retryAfterFilter(isDraining: () => boolean): Filter {
   };
 }
 
+const noWatches = Buffer.from(
+  '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"apiserver is shutting down","reason":"ServiceUnavailable","code":503}\n\n',
+);
+
+/**
+ * Answers watches 503, which would end at once.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/filters/watch_termination.go.
+ * @param isDraining as of {@link retryAfterFilter}
+ */
+export function endedWatchesFilter(isDraining: () => boolean): Filter {
+  return ({ exchange, info, auditId }) => {
+    if (info.verb !== "watch" || !isDraining()) return;
+    exchange.respond(
+      503,
+      {
+        "audit-id": auditId,
+        "content-type": "application/json",
+        "retry-after": "1",
+        "x-content-type-options": "nosniff",
+      },
+      noWatches,
+    );
+  };
+}
+
 function isExempt({ exchange, info }: RequestState): boolean {
   if (exchange.header("user-agent")?.startsWith(exemptUserAgent)) return true;
   return exemptPaths.some((prefix) => info.path.startsWith(prefix));

@@ -19,11 +19,15 @@ const secondsMax = 300;
 /** Those of Go that Node.js has no counterpart of. */
 const missing: Readonly<Record<string, string>> = {
   block: "waits for other threads",
-  goroutine: "goroutines",
   mutex: "locks",
-  threadcreate: "threads",
   trace: "the execution of goroutines",
 };
+
+/** What is counted when the request arrives. */
+const counted = {
+  goroutine: "what the event loop waits for, by type: sockets, timers, and so on",
+  threadcreate: "the threads of the process, by name (Linux)",
+} as const;
 
 const recordings: Readonly<Record<Recorded, string>> = {
   allocs: `allocations in the next seconds (?seconds=${defaultSeconds.allocs}), also of what is collected by then`,
@@ -54,6 +58,7 @@ export function profilingRoutes(clock: Clock): PathRoute[] {
         // The functions of profiles have names, so that there are no addresses to translate.
         if (name === "symbol") return sendPage(context, plain, "num_symbols: 0\n");
         if (Object.hasOwn(recordings, name)) return record(context, name as Recorded);
+        if (Object.hasOwn(counted, name)) return sendCounts(context, name as keyof typeof counted, clock);
         if (!Object.hasOwn(missing, name)) return sendProblem(context, 404, "Unknown profile");
         sendProblem(context, 501, `Node.js has no profile of ${missing[name]}`);
       },
@@ -78,6 +83,15 @@ async function profileOf(context: RequestState, name: Recorded, clock: Clock): P
   return promisify(gzip)(profile);
 }
 
+async function sendCounts(context: RequestState, name: keyof typeof counted, clock: Clock): Promise<void> {
+  const { activeResources, countsProfile, countsText, threads } = await import("./current-counts.ts");
+  const counts = name === "goroutine" ? activeResources() : await threads();
+  if (counts === undefined) return sendProblem(context, 501, "This operating system has no list of threads");
+  const isText = !["", "0"].includes(context.info.query.get("debug") ?? "");
+  if (isText) return sendPage(context, plain, countsText(name, counts));
+  sendProfile(context, name, await promisify(gzip)(countsProfile(name, counts, realClock(clock).now())));
+}
+
 /** As in Go, what is no positive number is ignored. */
 function secondsOf({ info }: RequestState, name: Recorded): number {
   const text = info.query.get("seconds") ?? "";
@@ -95,7 +109,7 @@ function headersOf({ auditId, headers }: RequestState, type: string): Record<str
   };
 }
 
-function sendProfile(context: RequestState, name: Recorded, bytes: Buffer): void {
+function sendProfile(context: RequestState, name: string, bytes: Buffer): void {
   const headers = headersOf(context, "application/octet-stream");
   context.exchange.respond(200, { ...headers, "content-disposition": `attachment; filename="${name}"` }, bytes);
 }
@@ -118,6 +132,7 @@ function index(): string {
   const row = (name: string, text: string): string => `<tr><td><a href="${name}">${name}</a></td><td>${text}</td></tr>`;
   const rows = [
     ...Object.entries(recordings).map(([name, text]) => row(name, text)),
+    ...Object.entries(counted).map(([name, text]) => row(name, text)),
     row("cmdline", "the command line of the process"),
     ...Object.entries(missing).map(
       ([name, what]) => `<tr><td>${name}</td><td>Node.js has no profile of ${what}</td></tr>`,

@@ -30,8 +30,10 @@ function problemOf(text: string): string {
   const sign = Math.max(text.indexOf("-"), text.indexOf("+"));
   const ports = sign < 0 ? [text] : [text.slice(0, sign), text.slice(sign + 1)];
   const wrong = ports.find((port) => !/^\d+$/.test(port));
-  if (wrong === undefined) return `the port range cannot be greater than ${portMax}: ${text}`;
-  return `strconv.Atoi: parsing ${quoteGo(wrong)}: invalid syntax`;
+  if (wrong !== undefined) return `strconv.Atoi: parsing ${quoteGo(wrong)}: invalid syntax`;
+  const huge = ports.find((port) => Number(port) >= 2 ** 63);
+  if (huge !== undefined) return `strconv.Atoi: parsing ${quoteGo(huge)}: value out of range`;
+  return `the port range cannot be greater than ${portMax}: ${text}`;
 }
 
 /** Formats a range of ports. */

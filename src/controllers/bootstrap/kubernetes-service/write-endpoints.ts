@@ -1,13 +1,12 @@
 /** Writes the Endpoints and the EndpointSlice `kubernetes`. */
+
 import { ApiError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Resolved } from "../../../catalog/contract.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
-import { create } from "../../../registry/create.ts";
-import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
-import { update } from "../../../registry/update.ts";
+import { create, deleteOne, update } from "../../audited-writes.ts";
 import { readOrRemove } from "../ensure-object.ts";
 import { newEndpoints, sliceOf } from "./endpoints.ts";
 

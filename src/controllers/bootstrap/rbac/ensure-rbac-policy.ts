@@ -4,14 +4,14 @@
  * Source: Kubernetes docs, "Using RBAC Authorization", heading "Auto-reconciliation";
  * k8s.io/component-helpers@v0.36.0/auth/rbac/reconciliation/.
  */
+
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { PolicyRule } from "../../../authorization/contract.ts";
 import { findUncovered } from "../../../authorization/rbac/cover.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
 import type { RegistryContext, WriteRequest } from "../../../registry/contract.ts";
-import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
-import { update } from "../../../registry/update.ts";
+import { deleteOne, update } from "../../audited-writes.ts";
 import { type BootObject, ensureObject } from "../ensure-object.ts";
 import { seed } from "../seed.ts";
 import { aggregatePolicy } from "./aggregate-policy.ts";

@@ -4,6 +4,7 @@
  * Sources: k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/ensurer/strategy.go,
  * k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/rest/storage_flowcontrol.go.
  */
+
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { parseBool } from "../../../apimachinery/parse-bool.ts";
 import type { Part } from "../../../apis/fields.ts";
@@ -11,10 +12,9 @@ import type { Resolved } from "../../../catalog/contract.ts";
 import { conditionEntry, danglingCondition } from "../../../flow-control/dangling-condition.ts";
 import { cloneJson, deepEqual } from "../../../lib/json/values.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
-import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
 import { unlessConflict } from "../../../registry/unless-conflict.ts";
-import { update } from "../../../registry/update.ts";
+import { deleteOne, update } from "../../audited-writes.ts";
 import { type BootObject, ensureObject } from "../../bootstrap/ensure-object.ts";
 import { seed } from "../../bootstrap/seed.ts";
 import type { Controller, ControllerOptions } from "../../contract.ts";
