@@ -10,7 +10,7 @@ import { pathNotFound } from "../request/answer.ts";
 import { runGuarded } from "../request/boundary.ts";
 import type { Filter, PathHandler, PathRoute } from "../request/context.ts";
 import type { Exchange } from "../request/exchange.ts";
-import { checkName, type RequestInfo, requestInfo } from "../request/request-info.ts";
+import { type RequestInfo, requestInfo } from "../request/request-info.ts";
 import type { Endpoint, RequestContext, RequestExtension, ResourceEndpoints } from "./contract.ts";
 import { isInScope, serveCustom } from "./custom-paths.ts";
 import { auditDeprecation, warnOfDeprecation } from "./deprecation.ts";
@@ -18,7 +18,7 @@ import { checkPatchRoute } from "./endpoints/patch.ts";
 import { isUnexpected, sendError } from "./errors.ts";
 import type { Encoding } from "./representation/contract.ts";
 import { checkRoute, negotiate } from "./representation/negotiate.ts";
-import { allowsVerb, checkMethod, checkOwner, checkPath } from "./routes.ts";
+import { allowsVerb, checkMethod, checkPath, checkPathName, checkSubresource } from "./routes.ts";
 
 /** The dependencies of the request flow. */
 interface ServeParts {
@@ -183,9 +183,8 @@ function serveBuiltin(
     info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
   const connects = checkMethod(context, resolved);
-  checkOwner(context, resolved);
+  checkSubresource(context, resolved);
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // `/watch/` paths accept only GET.
-  checkName(info);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
   if (info.verb === "patch" && special === undefined) checkPatchRoute(context, registry);
   if (!connects) checkRoute(context);
@@ -194,6 +193,7 @@ function serveBuiltin(
     auditDeprecation(context, resolved);
   }
   if (!connects) context.representation = negotiate(context, special !== undefined);
+  checkPathName(context);
   return endpoint(context, registry);
 }
 
