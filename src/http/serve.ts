@@ -165,10 +165,9 @@ export function serveResource(
   // Upstream's routes of a group precede those of definitions.
   if (custom && registry.catalog.isBuiltinGroup(info.group)) throw resourceNotServed();
   if (custom && !isInScope(info, resolved)) return pathNotFound(context);
+  if (!custom) return serveBuiltin(context, resolved, registry, endpoints);
   context.resolved = resolved;
-  return custom
-    ? serveCustom(context, resolved, registry, endpoints)
-    : serveBuiltin(context, resolved, registry, endpoints);
+  return serveCustom(context, resolved, registry, endpoints);
 }
 
 function serveBuiltin(
@@ -186,6 +185,7 @@ function serveBuiltin(
   checkSubresource(context, resolved);
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // `/watch/` paths accept only GET.
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
+  context.resolved = resolved; // Errors of routes are not in encodings of groups.
   if (info.verb === "patch" && special === undefined) checkPatchRoute(context, registry);
   if (!connects) checkRoute(context);
   if (resolved.version.deprecated !== undefined) {
