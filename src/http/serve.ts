@@ -185,8 +185,8 @@ function serveBuiltin(
   checkSubresource(context, resolved);
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // `/watch/` paths accept only GET.
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
-  context.resolved = resolved; // Errors of routes are not in encodings of groups.
   if (info.verb === "patch" && special === undefined) checkPatchRoute(context, registry);
+  context.resolved = resolved; // Errors of routes are not in encodings of groups.
   if (!connects) checkRoute(context);
   if (resolved.version.deprecated !== undefined) {
     warnOfDeprecation(context, resolved);

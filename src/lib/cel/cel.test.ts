@@ -88,7 +88,7 @@ const syntaxErrors: [text: string, message: string][] = [
     "names.size(1)",
     "ERROR: <input>:1:11: found no matching overload for 'size' applied to 'list(string).(int)'\n | names.size(1)\n | ..........^",
   ],
-  // Recorded from kube-apiserver: the type of the first branch or item is kept beside an error.
+  // Recorded from kube-apiserver: the type of the first branch or item is kept with an error.
   [
     "(true ? 1 : foo) + 'a'",
     "ERROR: <input>:1:13: undeclared reference to 'foo' (in container '')\n | (true ? 1 : foo) + 'a'\n | ............^\nERROR: <input>:1:18: found no matching overload for '_+_' applied to '(int, string)'\n | (true ? 1 : foo) + 'a'\n | .................^",
