@@ -94,15 +94,17 @@ function isConnection(topic: string): boolean {
  * indent the next line. Two blanks within a sentence are its own.
  */
 function inParagraphs(text: string): string {
-  return text
-    .replace(
-      /(?<=\S) {3,}(?=\S)/g,
-      (blanks) => (blanks.length % 2 === 0 ? "\n\n" : "\n") + blanks.slice(-indent(blanks)),
-    )
-    // Bounded: as before.
-    .replace(/(?<=^ {2}.*) - (?=`)/gm, "\n- ")
-    // Bounded: as before.
-    .replace(/(?<=\.|^ {2}.*\S) {2}(?=\S)/gm, "\n\n");
+  return (
+    text
+      .replace(
+        /(?<=\S) {3,}(?=\S)/g,
+        (blanks) => (blanks.length % 2 === 0 ? "\n\n" : "\n") + blanks.slice(-indent(blanks)),
+      )
+      // Bounded: as before.
+      .replace(/(?<=^ {2}.*) - (?=`)/gm, "\n- ")
+      // Bounded: as before.
+      .replace(/(?<=\.|^ {2}.*\S) {2}(?=\S)/gm, "\n\n")
+  );
 }
 
 /** @returns how many of the blanks indent the next line, an even number */
