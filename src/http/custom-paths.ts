@@ -34,10 +34,10 @@ export function serveCustom(
   warnOfDeprecation(context, resolved);
   const endpoint = customEndpoint(context, resolved, verbs);
   auditDeprecation(context, resolved);
-  if (context.info.verb === "update") checkObjectName(context.info);
   if (context.info.verb === "patch") checkPatchType(context, registry);
-  if (context.info.verb !== "create") checkName(context.info);
   context.representation = negotiate(context, false);
+  if (context.info.verb === "update") checkObjectName(context.info);
+  if (context.info.verb !== "create") checkName(context.info);
   return endpoint(context, registry);
 }
 

@@ -1,7 +1,7 @@
 /** The routes of built-in resources: which paths exist, and which verbs and methods they have. */
-import { badRequest, methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
+import { methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
 import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
-import { type RequestInfo, verbOfMethod } from "../request/request-info.ts";
+import { checkName, checkObjectName, type RequestInfo, verbOfMethod } from "../request/request-info.ts";
 import type { RequestContext } from "./contract.ts";
 
 /**
@@ -34,14 +34,19 @@ export function checkPath({ info }: RequestContext, { resource, version }: Resol
 }
 
 /**
- * Rejects a subresource of no object, such as `pods//log`, which has the routes of that of an object.
+ * Rejects methods that a subresource does not have, and a subresource of no object, such as `pods//log`.
  * @throws ApiError 400, 405
  */
-export function checkOwner({ info, exchange: { method } }: RequestContext, { version }: Resolved): void {
-  if (info.subresource === "" || info.parts[1] !== "") return;
+export function checkSubresource({ info, exchange: { method } }: RequestContext, { version }: Resolved): void {
+  if (info.subresource === "") return;
   const { connect, verbs = [] } = version.subresources.find(({ name }) => name === info.subresource) ?? {};
   if (connect === undefined && !verbs.includes(verbOfMethod[method] ?? "")) throw methodNotAllowed();
-  throw badRequest("name must be provided");
+  checkObjectName(info);
+}
+
+/** Rejects a name that no object has. `/watch/` paths select by any name. @throws ApiError 400 */
+export function checkPathName({ info }: RequestContext): void {
+  if (!isWatchPath(info)) checkName(info);
 }
 
 const itemVerbs = ["get", "update", "patch", "delete"];

@@ -10,7 +10,7 @@ import { pathNotFound } from "../request/answer.ts";
 import { runGuarded } from "../request/boundary.ts";
 import type { Filter, PathHandler, PathRoute } from "../request/context.ts";
 import type { Exchange } from "../request/exchange.ts";
-import { checkName, type RequestInfo, requestInfo } from "../request/request-info.ts";
+import { type RequestInfo, requestInfo } from "../request/request-info.ts";
 import type { Endpoint, RequestContext, RequestExtension, ResourceEndpoints } from "./contract.ts";
 import { isInScope, serveCustom } from "./custom-paths.ts";
 import { auditDeprecation, warnOfDeprecation } from "./deprecation.ts";
@@ -18,7 +18,7 @@ import { checkPatchRoute } from "./endpoints/patch.ts";
 import { isUnexpected, sendError } from "./errors.ts";
 import type { Encoding } from "./representation/contract.ts";
 import { checkRoute, negotiate } from "./representation/negotiate.ts";
-import { allowsVerb, checkMethod, checkOwner, checkPath } from "./routes.ts";
+import { allowsVerb, checkMethod, checkPath, checkPathName, checkSubresource } from "./routes.ts";
 
 /** The dependencies of the request flow. */
 interface ServeParts {
@@ -165,10 +165,9 @@ export function serveResource(
   // Upstream's routes of a group precede those of definitions.
   if (custom && registry.catalog.isBuiltinGroup(info.group)) throw resourceNotServed();
   if (custom && !isInScope(info, resolved)) return pathNotFound(context);
+  if (!custom) return serveBuiltin(context, resolved, registry, endpoints);
   context.resolved = resolved;
-  return custom
-    ? serveCustom(context, resolved, registry, endpoints)
-    : serveBuiltin(context, resolved, registry, endpoints);
+  return serveCustom(context, resolved, registry, endpoints);
 }
 
 function serveBuiltin(
@@ -183,17 +182,18 @@ function serveBuiltin(
     info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
   const connects = checkMethod(context, resolved);
-  checkOwner(context, resolved);
+  checkSubresource(context, resolved);
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // `/watch/` paths accept only GET.
-  checkName(info);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
   if (info.verb === "patch" && special === undefined) checkPatchRoute(context, registry);
+  context.resolved = resolved; // Errors of routes are not in encodings of groups.
   if (!connects) checkRoute(context);
   if (resolved.version.deprecated !== undefined) {
     warnOfDeprecation(context, resolved);
     auditDeprecation(context, resolved);
   }
   if (!connects) context.representation = negotiate(context, special !== undefined);
+  checkPathName(context);
   return endpoint(context, registry);
 }
 

@@ -90,11 +90,26 @@ function isConnection(topic: string): boolean {
 }
 
 /**
- * Restores empty lines, which the client has as two blanks. Common parameters have two blanks
- * nowhere else.
+ * Restores line breaks, which the client has as blanks: one for a break, two for an empty line, before the blanks that
+ * indent the next line. Two blanks within a sentence are its own.
  */
 function inParagraphs(text: string): string {
-  return text.replace(/(?<=\S) {2}(?=\S)/g, "\n\n");
+  return (
+    text
+      .replace(
+        /(?<=\S) {3,}(?=\S)/g,
+        (blanks) => (blanks.length % 2 === 0 ? "\n\n" : "\n") + blanks.slice(-indent(blanks)),
+      )
+      // Bounded: as before.
+      .replace(/(?<=^ {2}.*) - (?=`)/gm, "\n- ")
+      // Bounded: as before.
+      .replace(/(?<=\.|^ {2}.*\S) {2}(?=\S)/gm, "\n\n")
+  );
+}
+
+/** @returns how many of the blanks indent the next line, an even number */
+function indent({ length }: string): number {
+  return length % 2 === 0 ? length - 2 : length - 1;
 }
 
 const entities: Readonly<Record<string, string>> = { "&#39;": "'", "&quot;": '"', "&#x60;": "`", "&#x3D;": "=" };

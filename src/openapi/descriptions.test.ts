@@ -53,6 +53,31 @@ const rows: [what: string, text: string | undefined, start: string][] = [
     "Defaults to unset",
   ],
   [
+    "a common parameter, with a list",
+    descriptions.parameter("list", "sendInitialEvents")?.replace(/^.*(?= following:)/s, ""),
+    " following: - `resourceVersionMatch` = NotOlderThan\n  is interpreted as",
+  ],
+  [
+    "a common parameter, after a list",
+    descriptions.parameter("list", "sendInitialEvents")?.split("\n").slice(9).join("\n"),
+    "- `resourceVersionMatch` set to any other value or unset\n  Invalid error is returned.\n\nDefaults to true",
+  ],
+  [
+    "a common parameter, with two blanks in a sentence",
+    /synthetic "Bookmark".{16}/s.exec(descriptions.parameter("list", "sendInitialEvents") ?? "")?.[0],
+    'synthetic "Bookmark" event  will be ',
+  ],
+  [
+    "a common parameter, with indented lines",
+    descriptions.parameter("list", "shardSelector")?.replace(/^.*ranges:/s, ""),
+    "\n\n  shardRange(object.metadata.uid, '0x0', '0x8000000000000000')\n  shardRange(object.metadata.uid, '0x0',",
+  ],
+  [
+    "a common parameter, with lists of two levels",
+    descriptions.parameter("list", "shardSelector")?.replace(/^.*2\^64\./s, ""),
+    "\n\nExamples:\n  2-shard split:\n    shard 0: shardRange(",
+  ],
+  [
     "a field of a type without one",
     descriptions.field(matchCondition(), "expression"),
     "expression represents the expression",

@@ -121,8 +121,9 @@ function mergeBody(
 }
 
 function conformBody(request: ApplyBodyRequest, kind: AppliedKind, merged: KubeObject, body: ApplyBody): KubeObject {
+  const object = conformToKind(merged, kind, body.value as unknown as KubeObject);
   checkStrictErrors(body, request.fieldValidation, request.warnings);
-  return conformToKind(merged, kind, body.value as unknown as KubeObject);
+  return object;
 }
 
 /**

@@ -102,6 +102,17 @@ const faults: Readonly<Record<string, readonly [Handler, string]>> = {
     () => respond(307, { location: "ftp://a/b" }),
     `${failing}Post "ftp://a/b": unsupported protocol scheme "ftp"`,
   ],
+  "makes the object one of another kind": [
+    (review) =>
+      answer(
+        review,
+        patchOf([
+          { op: "remove", path: "/data" },
+          { op: "replace", path: "/kind", value: "Secret" },
+        ]),
+      ),
+    "converting (v1.Secret) to (core.ConfigMap): unknown conversion",
+  ],
   "doubles the object by each operation of its patch": [
     (review) => answer(review, patchOf(copies)),
     "Internal error occurred: Unable to complete the copy, the accumulated size increase of copy is 5505142, exceeding the limit 3145728",

@@ -92,6 +92,13 @@ const servedRows: Row[] = [
     { kind: "Table" },
     "application/json",
   ],
+  [
+    "a method that the path does not have",
+    { ...get(configMaps), method: "PUT" },
+    405,
+    { kind: "Status", reason: "MethodNotAllowed", code: 405 },
+    "application/json",
+  ],
   ["a get as a CBOR sequence", get(`${configMaps}/a`, "application/cbor-seq"), 406, { code: 406 }, "application/json"],
   [
     "a get of an object that does not exist",

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import type { KubeObject } from "../../src/apimachinery/object.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { turnsUntil } from "../support/pass-turns.ts";
 import type { Answer, RawRequest } from "../support/raw-client.ts";
@@ -165,6 +166,20 @@ describe("reads", () => {
       assert.ok(steps >= 180 && steps <= 600, String(steps));
     }
   });
+
+  const initialEnd = { "k8s.io/initial-events-end": "true" };
+  const bookmarkRows: [resource: string, annotations: object, replicas: number | undefined][] = [
+    ["deployments", initialEnd, 0],
+    ["statefulsets", initialEnd, 0],
+    ["replicasets", initialEnd, 0],
+    ["daemonsets", { "deprecated.daemonset.template.generation": "0", ...initialEnd }, undefined],
+  ];
+  for (const [resource, annotations, replicas] of bookmarkRows)
+    test(`the bookmark of ${resource} has the fields that upstream's internal type always has`, async () => {
+      const path = `/apis/apps/v1/namespaces/default/${resource}?watch=1&timeoutSeconds=10&${streaming}`;
+      const { object } = eventsOf(await sendAndAdvance({ path }))[0] as { object: KubeObject };
+      assert.deepEqual([object.metadata.annotations, object.spec.replicas], [annotations, replicas]);
+    });
 
   test("a watch of Tables sends its bookmarks as Tables", async () => {
     const path = `${maps}?watch=1&timeoutSeconds=10&${streaming}`;

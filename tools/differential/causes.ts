@@ -4,11 +4,13 @@ import { join } from "node:path";
 import type { Difference } from "./compare.ts";
 import type { Step } from "./contract.ts";
 
-/** A pattern of causes that are known, with the reason why the servers differ. */
-export interface KnownCause {
-  /** A regular expression that matches the text of the cause. */
-  readonly cause: string;
-  readonly reason: string;
+/** A kind of difference that is known. docs/compatibility/random-requests.md has a row for each. */
+export interface KnownDifference {
+  readonly what: string;
+  readonly kubeApiserver: string;
+  readonly here: string;
+  /** Regular expressions, one of which matches the text of the cause. */
+  readonly causes: readonly string[];
 }
 
 /** @returns a text that differences with the same cause share */
@@ -17,14 +19,14 @@ export function causeOf(area: string, step: Step, { what, ours, theirs }: Differ
   return [area, requestOf(step), pathWithoutNames(what), ...texts].join(" | ");
 }
 
-/** The known causes of this server. */
-export function readKnownCauses(): KnownCause[] {
+/** The known differences of this server. */
+export function readKnownDifferences(): KnownDifference[] {
   return JSON.parse(readFileSync(join(import.meta.dirname, "known-causes.json"), "utf8"));
 }
 
 /** @returns undefined if the cause is not known */
-export function findKnown(known: readonly KnownCause[], cause: string): KnownCause | undefined {
-  return known.find((one) => new RegExp(one.cause).test(cause));
+export function findKnown(known: readonly KnownDifference[], cause: string): KnownDifference | undefined {
+  return known.find(({ causes }) => causes.some((one) => new RegExp(one).test(cause)));
 }
 
 const textMax = 160;

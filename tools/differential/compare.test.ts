@@ -70,8 +70,10 @@ test("compares deep lists in linear time", () => {
   assert.equal(compareReplies(reply(200, deep("a")), reply(200, deep("b")))?.what.startsWith("body."), true);
 });
 
-test("finds the reason of a known cause", () => {
-  const known = [{ cause: "lists \\| .* \\| 400: .* \\| 422", reason: "decided" }];
-  assert.equal(findKnown(known, "lists | GET pods (all) | status | 400: a | 422: a")?.reason, "decided");
+test("finds the known difference of a cause", () => {
+  const known = [
+    { what: "decided", kubeApiserver: "", here: "", causes: ["none", "lists \\| .* \\| 400: .* \\| 422"] },
+  ];
+  assert.equal(findKnown(known, "lists | GET pods (all) | status | 400: a | 422: a")?.what, "decided");
   assert.equal(findKnown(known, "lists | GET pods (all) | status | 404: a | 422: a"), undefined);
 });

@@ -4,7 +4,7 @@ import { Command, Option } from "commander";
 import { startKubeApiserver } from "../../test/support/kube-apiserver.ts";
 import { parseCount } from "../../test/support/parse-count.ts";
 import { allAreas, makeSequence } from "./all-areas.ts";
-import { readKnownCauses } from "./causes.ts";
+import { readKnownDifferences } from "./causes.ts";
 import { openConnection } from "./connection.ts";
 import type { Area, Sequence } from "./contract.ts";
 import { keepParameters } from "./keep-parameters.ts";
@@ -126,7 +126,7 @@ async function runAll(servers: Servers): Promise<number> {
     areas: chosen.map(areaOf),
     requests,
     jobs,
-    known: readKnownCauses(),
+    known: readKnownDifferences(),
     shrinkTries: options.shrink,
     ...(plant !== undefined && { plant: plantIn(areaOf(plant), names.indexOf(plant)) }),
     onProgress: progress,

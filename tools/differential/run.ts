@@ -1,6 +1,6 @@
 /** Runs sequences of all areas in parallel until enough requests are sent. */
 import { makeSequence } from "./all-areas.ts";
-import { findKnown, type KnownCause } from "./causes.ts";
+import { findKnown, type KnownDifference } from "./causes.ts";
 import type { Area, Sequence } from "./contract.ts";
 import { exchange, type FoundDifference, findDifference, type Plant, type Servers } from "./sequence-run.ts";
 import { shrink } from "./shrink.ts";
@@ -11,7 +11,7 @@ export interface RunOptions {
   readonly requests: number;
   /** Sequences at the same time. */
   readonly jobs: number;
-  readonly known: readonly KnownCause[];
+  readonly known: readonly KnownDifference[];
   readonly plant?: Plant;
   /** Runs of smaller sequences for each new cause. */
   readonly shrinkTries: number;
@@ -83,7 +83,7 @@ async function note(
   const found: FoundCause = existing ?? {
     cause,
     count: 1,
-    reason: findKnown(one.known, cause)?.reason,
+    reason: findKnown(one.known, cause)?.what,
     first: `${one.area.name}:${one.index}`,
     shortest: undefined,
     what,

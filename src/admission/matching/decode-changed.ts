@@ -10,6 +10,7 @@ import {
   parseGroupVersion,
 } from "../../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
+import { internalPackage, unknownConversion } from "../../catalog/go-scheme.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { parseEncoded, peekTypeMeta, type TypeMeta } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -76,7 +77,7 @@ function checkBuiltinKind(json: Buffer, sent: TypeMeta, expected: GroupVersionKi
     );
   const other = builtinSchema(definition);
   decodeJson(json, other); // Its errors come first.
-  throw plainError(`converting (${other.goType}) to (${expected.kind}): unknown conversion`);
+  throw plainError(unknownConversion(other.goType, `${internalPackage(expected.group)}.${expected.kind}`));
 }
 
 function decodeCustom(json: Buffer, schema: Struct, expected: GroupVersionKind): KubeObject {

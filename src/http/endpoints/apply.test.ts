@@ -637,6 +637,12 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: x\n  a: z\n",
       status: 400,
     },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m&fieldValidation=Strict`,
+      body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nbinaryData:\n  a: '!'\n  a: '!'\n",
+      status: 500,
+      message: `${unconvertible("ConfigMap")}: error decoding from json: illegal base64 data at input byte 0`,
+    },
   ],
   "kubectl's own annotation explains conflicts, and is kept current": [
     {

@@ -63,16 +63,19 @@ function shownBookmark(resolved: Resolved, metadata: BookmarkMetadata): Shown {
     apiVersion: object.apiVersion as string,
     kind: object.kind as string,
     json: () => encodeWithVersion(object, schema).json,
-    message: () => encodeProtobuf({ metadata }, schema),
+    message: () => encodeProtobuf(object, schema),
     schema: resolved.resource.definition.custom ? undefined : schema,
   };
 }
 
 /** The object of a bookmark; fields that are always written are empty. */
 function bareObject({ resource: { definition }, version }: Resolved, metadata: BookmarkMetadata): KubeObject {
+  const { annotations: ours, ...blank } = definition.strategy.blank().metadata ?? {};
+  const annotations = { ...ours, ...metadata.annotations };
   return {
     kind: definition.kind,
     apiVersion: formatGroupVersion(definition.group, version.version),
-    metadata: { ...metadata },
+    ...definition.strategy.blank(),
+    metadata: { ...blank, ...metadata, ...(Object.keys(annotations).length > 0 && { annotations }) },
   };
 }

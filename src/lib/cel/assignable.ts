@@ -1,5 +1,5 @@
 /** Assignability of types, with inference of type parameters. Source: cel-go, checker/types.go */
-import { type CelType, dynType, isDyn, sameType } from "./types.ts";
+import { type CelType, dynType, isDyn, isDynOrError, sameType } from "./types.ts";
 
 /** The types inferred for type parameters so far, by name. */
 export type Substitutions = Map<string, CelType>;
@@ -43,7 +43,7 @@ function fits(substitutions: Substitutions, left: CelType, right: CelType): bool
     if (bound) return false;
   }
   if (left.kind === "parameter") return bind(substitutions, right, left).valid;
-  if (isDyn(left) || isDyn(right)) return true;
+  if (isDynOrError(left) || isDynOrError(right)) return true;
   if (left.kind === "null") return isNullable(right);
   if (right.kind === "null") return isNullable(left);
   const [one, other] = [unwrapped(left), unwrapped(right)];
@@ -93,7 +93,6 @@ function isEqualOrLessSpecific(left: CelType, right: CelType): boolean {
   if (isDyn(left) || left.kind === "parameter") return true;
   if (isDyn(right) || right.kind === "parameter") return false;
   if (left.kind === "wrapper" && (right.kind === "null" || sameType(unwrapped(left), unwrapped(right)))) return true;
-  if (right.kind === "null") return true;
   if (left.kind !== right.kind || left.name !== right.name || left.parameters.length !== right.parameters.length)
     return false;
   return (

@@ -88,6 +88,27 @@ const syntaxErrors: [text: string, message: string][] = [
     "names.size(1)",
     "ERROR: <input>:1:11: found no matching overload for 'size' applied to 'list(string).(int)'\n | names.size(1)\n | ..........^",
   ],
+  // Recorded from kube-apiserver: the type of the first branch or item is kept with an error.
+  [
+    "(true ? 1 : foo) + 'a'",
+    "ERROR: <input>:1:13: undeclared reference to 'foo' (in container '')\n | (true ? 1 : foo) + 'a'\n | ............^\nERROR: <input>:1:18: found no matching overload for '_+_' applied to '(int, string)'\n | (true ? 1 : foo) + 'a'\n | .................^",
+  ],
+  [
+    "(true ? foo : 1) + 'a'",
+    "ERROR: <input>:1:9: undeclared reference to 'foo' (in container '')\n | (true ? foo : 1) + 'a'\n | ........^",
+  ],
+  [
+    "[foo, null][0] + 1",
+    "ERROR: <input>:1:2: undeclared reference to 'foo' (in container '')\n | [foo, null][0] + 1\n | .^\nERROR: <input>:1:16: found no matching overload for '_+_' applied to '(null, int)'\n | [foo, null][0] + 1\n | ...............^",
+  ],
+  [
+    "(true ? null : timestamp('x')) + 1u",
+    "ERROR: <input>:1:32: found no matching overload for '_+_' applied to '(null, uint)'\n | (true ? null : timestamp('x')) + 1u\n | ...............................^",
+  ],
+  [
+    "[timestamp('x'), null][0] + 1u",
+    "ERROR: <input>:1:27: found no matching overload for '_+_' applied to '(null, uint)'\n | [timestamp('x'), null][0] + 1u\n | ..........................^",
+  ],
 ];
 
 for (const [text, message] of syntaxErrors) {

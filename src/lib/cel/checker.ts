@@ -14,6 +14,7 @@ import {
   formatType,
   intType,
   isDyn,
+  isDynOrError,
   isOptional,
   listType,
   mapType,
@@ -193,7 +194,7 @@ class Checker {
     else if (target.kind === "opaque" && !isOptional(target)) {
       this.#issue(at, `unexpected failed resolution of '${target.name}'`);
       return errorType;
-    } else if (!isDyn(target)) this.#issue(at, `type '${formatType(target)}' does not support field selection`);
+    } else if (!isDynOrError(target)) this.#issue(at, `type '${formatType(target)}' does not support field selection`);
     return dynType;
   }
 
@@ -372,7 +373,7 @@ class Checker {
     }
     if (range.kind === "map") return range.parameters as [CelType, CelType];
     if (range.kind === "parameter") this.#fits(dynType, range);
-    if ((isDyn(range) && range.kind !== "any") || range.kind === "parameter") return [dynType, dynType];
+    if ((isDynOrError(range) && range.kind !== "any") || range.kind === "parameter") return [dynType, dynType];
     this.#issue(
       expr.range,
       `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,

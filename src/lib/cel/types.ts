@@ -111,9 +111,14 @@ export function isOptional(type: CelType): boolean {
   return type.kind === "opaque" && type.name === "optional_type";
 }
 
-/** Whether the type is known at run time only. The error type counts too. */
+/** Whether the type is known at run time only. */
 export function isDyn(type: CelType): boolean {
-  return type.kind === "dyn" || type.kind === "any" || type.kind === "error";
+  return type.kind === "dyn" || type.kind === "any";
+}
+
+/** Whether the type is known at run time only, or not at all: an error within the expression is reported already. */
+export function isDynOrError(type: CelType): boolean {
+  return type.kind === "error" || isDyn(type);
 }
 
 /** Whether two types have the same kind, name and parameters. */
