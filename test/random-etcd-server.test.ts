@@ -81,6 +81,7 @@ test(`a server recovers from a member that answers at random, SEED=${seed}`, { t
 /** Waits until the server is ready and lists; then a write works, and a watch sees it. */
 async function recovers(created: string): Promise<void> {
   let last = "";
+  // own wait: the time is virtual
   for (const end = Date.now() + recoveryMsMax; ; ) {
     const ready = await send({ path: "/readyz" });
     const list = await send({ path: configMaps });

@@ -31,7 +31,7 @@ export function ownWriteRecorder(
   };
 }
 
-type HandOver = (stored: boolean | Promise<unknown> | undefined) => Promise<void>;
+type HandOver = (stored: ReturnType<RequestRecord["received" | "completed"]>) => Promise<void>;
 
 /** @returns a function that waits only while too many others are not stored */
 function limitedWaiting(): HandOver {

@@ -154,6 +154,7 @@ const servedRows: Row[] = [
     send("PATCH", `${configMaps}/a`, {}, { "content-type": "application/merge-patch+cbor" }),
     415,
     failure("415: Unsupported Media Type"),
+    "application/json",
   ],
   [
     "an unknown field with fieldValidation=Strict",
