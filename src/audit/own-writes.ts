@@ -37,9 +37,8 @@ type HandOver = (stored: ReturnType<RequestRecord["received" | "completed"]>) =>
 function limitedWaiting(): HandOver {
   let waiting = 0;
   return async (stored) => {
-    if (!(stored instanceof Promise)) return;
     waiting += 1;
-    const ended = stored.finally(() => {
+    const ended = Promise.resolve(stored).finally(() => {
       waiting -= 1;
     });
     if (waiting > waitingMax) await ended;
