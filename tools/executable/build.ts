@@ -26,14 +26,18 @@ const replaced: Readonly<Record<string, string>> = {
   "node-gyp-build-optional-packages": "load-addon.ts",
 };
 
+/** Fails if nothing imports one of the modules any more: without its replacement, a part of the executable does not work. */
 const replacements: Plugin = {
   name: "replacements",
   setup(own) {
+    const missing = new Set(Object.keys(replaced));
     own.onResolve({ filter: /./ }, ({ path, resolveDir }) => {
       const source = path.startsWith(".") ? relative(root, resolve(resolveDir, path)) : path;
       const replacement = replaced[source];
+      missing.delete(source);
       return replacement === undefined ? undefined : { path: join(import.meta.dirname, replacement) };
     });
+    own.onEnd(() => ({ errors: [...missing].map((text) => ({ text: `nothing imports ${text}, which is replaced` })) }));
   },
 };
 

@@ -5,8 +5,8 @@
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import type { StatePin } from "../../contract.ts";
+import { backupCommand } from "./backup-command.ts";
 import type { BackupSummary } from "./write-backup.ts";
 
 interface BackupProcess {
@@ -67,10 +67,4 @@ export function startBackup(dir: string, pin: StatePin, file?: number): BackupPr
 function parseOutcome(text: string): BackupOutcome | undefined {
   const last = text.trimEnd().split("\n").at(-1) as string;
   return last.startsWith("{") ? (JSON.parse(last) as BackupOutcome) : undefined;
-}
-
-/** The command line of the program that takes backups, backup-main.ts. In the package, it is next to the bundle that contains this module. */
-function backupCommand(dir: string): [program: string, ...args: string[]] {
-  const program = new URL(import.meta.url.endsWith(".ts") ? "./backup-main.ts" : "./backup-main.js", import.meta.url);
-  return [process.execPath, fileURLToPath(program), dir];
 }
