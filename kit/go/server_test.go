@@ -121,7 +121,7 @@ func TestErrorsOfAStart(t *testing.T) {
 	}{
 		{"no program", coxswaintest.WithProgram("/nothing"), "coxswain is not found by coxswaintest.WithProgram: "},
 		{"another program", coxswaintest.WithProgram("true"), "did not start a server: "},
-		{"an unknown flag", coxswaintest.WithFlags("--secure-prot=1"), "Error: unknown flag: --secure-prot (did you mean --secure-port?)"},
+		{"an unknown flag", coxswaintest.WithFlags("--secure-prot=1"), "Error: unknown option '--secure-prot=1' (did you mean --secure-port?)"},
 	}
 	for _, row := range rows {
 		t.Run(row.title, func(t *testing.T) {

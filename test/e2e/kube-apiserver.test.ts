@@ -13,7 +13,7 @@ import { etcdDefaults } from "../../src/storage/etcd/options.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { type Http2Answer, type Http2Client, http2Client, type WatchEvent } from "../support/http2-client.ts";
 import { type KubeApiserver, startKubeApiserver } from "../support/kube-apiserver.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { quietControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { eventually } from "../support/until.ts";
 import { skipWithoutUpstream } from "../support/upstream-programs.ts";
 
@@ -129,7 +129,11 @@ describe("a kube-apiserver and this server over one etcd", { skip }, () => {
 
   before(async () => {
     cluster = await startEtcd();
-    server = await startTestServer({ storage: "etcd", etcd: { ...etcdDefaults, servers: cluster.urls } });
+    server = await startTestServer({
+      storage: "etcd",
+      etcd: { ...etcdDefaults, servers: cluster.urls },
+      controllers: [...quietControllers, "-resourcequota-controller"], // It would write to the quotas that are compared.
+    });
     const { kubeconfig } = await server.as("admin", ["system:masters"]);
     upstream = await startKubeApiserver({ etcd: cluster.urls, flags: ["--disable-admission-plugins=ServiceAccount"] });
     ours = http2Client(kubeconfig);

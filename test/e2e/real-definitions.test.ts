@@ -6,6 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { encodeAny } from "../../src/lib/json/encode-any.ts";
 import { skipWithout } from "../support/needs.ts";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { seed } from "../support/seed.ts";
@@ -183,12 +184,9 @@ async function checkStored(
 const mergePatch = { "content-type": "application/merge-patch+json" };
 
 async function same(request: RawRequest): Promise<Answer> {
-  const { answer, differences } = await both.send(request);
-  assert.deepEqual(
-    differences.slice(0, 5),
-    [],
-    `SEED=${seed} ${request.method ?? "GET"} ${request.path} ${JSON.stringify(request.body)}`,
-  );
+  const body = encodeAny(request.body); // Manifests have numbers as they are written.
+  const { answer, differences } = await both.send(request.body === undefined ? request : { ...request, body });
+  assert.deepEqual(differences.slice(0, 5), [], `SEED=${seed} ${request.method ?? "GET"} ${request.path} ${body}`);
   return answer;
 }
 

@@ -44,7 +44,7 @@ def test_server_ends() -> None:
     [
         ("/nothing", [], "/nothing is not found: set COXSWAIN"),
         ("true", [], "did not start a server"),
-        (None, ["--secure-prot=1"], "Error: unknown flag: --secure-prot"),
+        (None, ["--secure-prot=1"], "Error: unknown option '--secure-prot=1'"),
     ],
 )
 def test_errors_of_a_start(program: str | None, flags: list[str], message: str) -> None:
