@@ -106,6 +106,25 @@ describe("a store whose records are all damaged", () => {
   });
 });
 
+test("store backup ends with code 2 when pages have lost entries, and leaves no file", () => {
+  const dataDir = copyOfWhole("lost-entries");
+  const file = join(dataDir, "storage", "data.mdb");
+  const bytes = readFileSync(file);
+  for (let page = 0; page < bytes.length; page += pageBytes) {
+    const isLeaf = bytes.readUInt16LE(page + 18) === 2;
+    const isOfObjects = isLeaf && bytes.subarray(page, page + pageBytes).includes("/registry/configmaps/");
+    if (isOfObjects) bytes.writeUInt16LE(2, page + 20); // The length of the list of its entries: the first alone.
+  }
+  writeFileSync(file, bytes);
+  const target = join(base, "lost-entries", "backup");
+  const { code, err } = store("backup", dataDir, target);
+  assert.equal(code, 2, err);
+  assert.match(err, /^Error: .* is damaged: of its 1000 objects, \d+ are found;/m);
+  assert.equal(existsSync(target), false);
+});
+
+const pageBytes = 4096;
+
 /** Overwrites bytes in the first pages, at the end, or anywhere. */
 function damageAtRandom(dataDir: string): void {
   const file = join(dataDir, "storage", "data.mdb");

@@ -13,6 +13,8 @@ export interface StoreSnapshot {
   readonly transaction: Transaction;
   readonly log: Database<Buffer, number>;
   readonly current: Database<Buffer, string>;
+  /** What `current` has; an iteration that ends before has met a damaged page. */
+  readonly objects: number;
   readonly expiry: Database<Buffer, [number, number]>;
   close(): Promise<void>;
 }
@@ -52,12 +54,13 @@ export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
       expiry: openMap(root, "expiry", expiryKey),
     };
     const transaction = root.useReadTransaction();
+    const { entryCount: objects } = maps.current.getStats() as { entryCount: number }; // In the same transaction.
     const close = async (): Promise<void> => {
       transaction.done();
       await closeRoot();
     };
     const marks = checkedMarks(dir, meta.get("marks", { transaction }), { isNew: () => isNew(maps, transaction) });
-    return { ...maps, marks, transaction, close };
+    return { ...maps, objects, marks, transaction, close };
   } catch (error) {
     await closeRoot();
     throw error;

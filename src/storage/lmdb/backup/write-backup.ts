@@ -1,6 +1,7 @@
 /**
  * Creates a backup from a snapshot of the store. A server may write to the store during the backup.
  */
+import { DamagedStore } from "../../contract.ts";
 import { revisionOf } from "../../embedded/ledger.ts";
 import { decodeExpiry, decodePosition } from "../pointers.ts";
 import { type RecordRules, readHead, recordProblem } from "../record.ts";
@@ -25,7 +26,7 @@ const listedMax = 100;
  * @param dir the directory of the store
  * @param now milliseconds since 1970
  * @param report called after the last piece
- * @throws DamagedStore when the marks are damaged
+ * @throws DamagedStore when the marks are damaged, or the list of objects is not whole
  * @throws Error when the directory has no store, or that of a newer server
  */
 export async function* backupPieces(
@@ -34,7 +35,7 @@ export async function* backupPieces(
   report: (summary: BackupSummary) => void,
 ): AsyncGenerator<Buffer> {
   const snapshot = await openSnapshot(dir);
-  const { marks, transaction, log, current, expiry } = snapshot;
+  const { marks, transaction, log, current, expiry, objects } = snapshot;
   try {
     yield backupName;
     yield encodeFrame("begin", [marks.revision, now]);
@@ -53,6 +54,11 @@ export async function* backupPieces(
       if (counts.damaged++ < listedMax) damaged.push(found);
       yield encodeFrame("damaged", [], Buffer.from(JSON.stringify(found)));
     }
+    const found = counts.records + counts.damaged;
+    if (found !== objects)
+      throw new DamagedStore(
+        `${dir} is damaged: of its ${objects} objects, ${found} are found; see "A store that does not open" in docs/reliability.md`,
+      );
     for (const { key, value } of expiry.getRange({ start: [0, 0], transaction })) {
       const [at, position] = key;
       const entry = decodeExpiry(at, position, value, marks);
