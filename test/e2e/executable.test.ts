@@ -1,10 +1,10 @@
 /** The single executable, without Node.js on the PATH. Needs COXSWAIN_TEST_FULL=1. */
 import assert from "node:assert/strict";
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { kubectls } from "../support/kubectl.ts";
 import { skipWithout } from "../support/needs.ts";
 import { rawClient } from "../support/raw-client.ts";
@@ -82,6 +82,13 @@ test("commands without a server run", { skip }, () => {
   assert.match(run("--help"), /Usage: coxswain/);
 });
 
+/** Those of failed tests run on, and hold their directory. */
+const served = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of served) child.kill("SIGKILL");
+  served.clear();
+});
+
 interface Served {
   readonly url: string;
   readonly client: ReturnType<typeof rawClient>;
@@ -96,8 +103,12 @@ async function serve(...args: [NodeJS.ProcessEnv, ...string[]] | string[]): Prom
     env: { ...env, ...own },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  served.add(child);
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const text = await new Promise<string>((resolve) => child.stdout.once("data", (piece) => resolve(String(piece))));
+  const text = await Promise.race([
+    new Promise<string>((resolve) => child.stdout.once("data", (piece) => resolve(String(piece)))),
+    exited.then((code) => assert.fail(`the executable ended with ${code}`)),
+  ]);
   const client = rawClient(readFileSync(/kubeconfig: (.*)/.exec(text)?.[1] as string, "utf8"));
   return {
     url: /Serving (\S+)/.exec(text)?.[1] as string,
