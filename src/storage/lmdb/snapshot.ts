@@ -54,7 +54,7 @@ export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
       expiry: openMap(root, "expiry", expiryKey),
     };
     const transaction = root.useReadTransaction();
-    const { entryCount: objects } = maps.current.getStats() as { entryCount: number }; // In the same transaction.
+    const objects = entryCount(maps.current); // In the same transaction.
     const close = async (): Promise<void> => {
       transaction.done();
       await closeRoot();
@@ -65,4 +65,13 @@ export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
     await closeRoot();
     throw error;
   }
+}
+
+/**
+ * The number of entries in the current transaction. The public `getStats` also walks the list of free pages, which may be damaged where all objects
+ * are whole.
+ */
+function entryCount(map: Database<Buffer, string>): number {
+  const { db } = map as unknown as { readonly db: { stat(): { readonly entryCount: number } } };
+  return db.stat().entryCount;
 }
