@@ -11,7 +11,7 @@ import type { Logger } from "../apimachinery/logger.ts";
 import { closeMsMax } from "./batch-queue.ts";
 import type { AuditCounts } from "./contract.ts";
 import { LineFile, openForLines } from "./line-file.ts";
-import { logSink } from "./log-sink.ts";
+import { type LineWriter, logSink } from "./log-sink.ts";
 import { defaultAuditOptions } from "./options.ts";
 import { RotatingFile } from "./rotating-file.ts";
 import { sampleEvent } from "./testing/sample-event.ts";
@@ -78,8 +78,17 @@ test("batch mode, a pipe without a reader: requests do not wait, lost events are
     mode: "batch",
     batch: { ...defaultAuditOptions.log.batch, bufferSize: 100 },
   };
-  const sink = logSink(rotating(path, clock), options, { counts, clock, logger: silent });
-  for (let count = 0; count < 2000; count++) {
+  const file = rotating(path, clock);
+  const firstWrite = Promise.withResolvers<void>();
+  const writer: LineWriter = {
+    writeNow: (text) => file.writeNow(text),
+    write: (text) => file.write(text).then(firstWrite.resolve),
+    close: () => file.close(),
+  };
+  const sink = logSink(writer, options, { counts, clock, logger: silent });
+  assert.equal(sink.process(sampleEvent()), true);
+  await firstWrite.promise; // The pipe has room for this event, but not for all that follow.
+  for (let count = 1; count < 2000; count++) {
     assert.equal(sink.process(sampleEvent()), true);
     if (count % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
