@@ -550,6 +550,14 @@ test("serves discovery documents with which others can verify tokens", async () 
   );
   for (const path of ["/.well-known/openid-configuration/", "/openid/v1/jwks/"])
     assert.equal((await admin.send({ path })).status, 200);
+  for (const [path, accept, status] of [
+    ["/openid/v1/jwks", "application/jwk-set+json", 200],
+    ["/openid/v1/jwks", "text/html, */*;q=0.8", 200],
+    ["/openid/v1/jwks", "application/json", 406],
+    ["/.well-known/openid-configuration", "application/json", 200],
+    ["/.well-known/openid-configuration/", "application/jwk-set+json", 406],
+  ] as const)
+    assert.equal((await admin.send({ path, headers: { accept } })).status, status, `${path} as ${accept}`);
   const { payload } = await jwtVerify(token, createLocalJWKSet(keys.body), { issuer, audience: "vault" });
   assert.equal(payload.sub, "system:serviceaccount:default:checked");
   assertUnauthorized(await userOf(token));

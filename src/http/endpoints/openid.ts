@@ -6,6 +6,7 @@ import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import { send } from "../../request/answer.ts";
 import type { PathHandler, PathRoute } from "../../request/context.ts";
 import type { RequestContext } from "../contract.ts";
+import { checkAccept } from "../representation/negotiate.ts";
 
 /**
  * The routes of both documents.
@@ -41,6 +42,7 @@ function documentRoutes(path: string, handler: PathHandler<RequestContext>): Pat
   ];
 }
 
+/** @throws ApiError 405, 406 */
 function documentHandler(
   make: () => object,
   contentType: string,
@@ -48,6 +50,11 @@ function documentHandler(
 ): PathHandler<RequestContext> {
   return (context) => {
     if (context.exchange.method !== "GET") throw methodNotAllowed();
+    checkAccept(
+      context.exchange,
+      (type) => type === contentType,
+      () => [contentType],
+    );
     context.headers["cache-control"] = `public, max-age=${maxAgeSeconds()}`;
     send(context, 200, contentType, Buffer.from(JSON.stringify(make())));
   };

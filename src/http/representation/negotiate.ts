@@ -8,6 +8,7 @@ import { parseBool } from "../../apimachinery/parse-bool.ts";
 import type { SubresourceDefinition } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { acceptedTypes, parseAccept } from "../../lib/media-type/accept.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import type { Representation, RequestContext, Shape } from "../contract.ts";
 import type { Encoding } from "./contract.ts";
 
@@ -74,18 +75,35 @@ function streamNamesOf(encodings: readonly Encoding[]): string[] {
 export function checkRoute(
   context: Pick<RequestContext, "exchange" | "info" | "encodings"> & Partial<Pick<RequestContext, "resolved">>,
 ): void {
-  const { encodings, info } = context;
-  const accept = context.exchange.header("accept") ?? "";
-  if (accept === "") return;
+  const { encodings, exchange, info } = context;
   const mayStream = info.verb === "list" || info.verb === "watch";
   const { plainText } = subresourceOf(context) ?? {};
-  const isProduced = (type: string): boolean =>
-    (plainText === true && type === "text/plain") ||
-    encodings.some(({ mediaType, stream }) => mediaType === type || (mayStream && stream?.mediaType === type));
-  if (acceptedTypes(accept).some((type) => type === "*/*" || isProduced(type))) return;
-  const plain = plainText === true ? ["text/plain"] : [];
-  const available = [...plain, ...namesOf(encodings), ...(mayStream ? streamNamesOf(encodings) : [])];
-  const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
+  checkAccept(
+    exchange,
+    (type) =>
+      (plainText === true && type === "text/plain") ||
+      encodings.some(({ mediaType, stream }) => mediaType === type || (mayStream && stream?.mediaType === type)),
+    () => [
+      ...(plainText === true ? ["text/plain"] : []),
+      ...namesOf(encodings),
+      ...(mayStream ? streamNamesOf(encodings) : []),
+    ],
+  );
+}
+
+/**
+ * Checks that Accept is absent, or contains all types or one that the route produces.
+ * @param available the types that the error lists
+ * @throws ApiError 406
+ */
+export function checkAccept(
+  exchange: Pick<Exchange, "header">,
+  isProduced: (type: string) => boolean,
+  available: () => readonly string[],
+): void {
+  const accept = exchange.header("accept") ?? "";
+  if (accept === "" || acceptedTypes(accept).some((type) => type === "*/*" || isProduced(type))) return;
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available().join(", ")}`;
   throw new ApiError({ code: 406, reason: "NotAcceptable", message, details: {} });
 }
 
