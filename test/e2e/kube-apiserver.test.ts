@@ -151,9 +151,11 @@ describe("a kube-apiserver and this server over one etcd", { skip }, () => {
 
   /** Reads at both servers until the answers are equal, because each has a cache. */
   async function checkEqual(path: string): Promise<Http2Answer> {
-    const [mine, other] = await Promise.all([ours.send(`GET ${path}`), theirs.send(`GET ${path}`)]);
-    assert.deepEqual(mine, other, path);
-    return mine;
+    return eventually(`equal answers at ${path}`, async () => {
+      const [mine, other] = await Promise.all([ours.send(`GET ${path}`), theirs.send(`GET ${path}`)]);
+      assert.deepEqual(mine, other);
+      return mine;
+    });
   }
 
   for (const [index, [path, body]] of creations.entries()) {

@@ -19,6 +19,7 @@ const area = damageOf({ everything: true });
 const upstreamsOwn = [
   /^failed to (?:create typed patch object|convert new object) \(/,
   /^unknown patch type: /,
+  /^Timeout: Too large resource version: /,
   /^expected a \[\]interface \{\}, but received a /,
   /^unable to find api field in struct /,
   /does not contain declared merge key: /,
@@ -30,6 +31,9 @@ const upstreamsOwn = [
   /^strconv\.ParseUint: parsing /,
   /^\[?target\.(?:kind|name): /,
 ];
+
+/** What kube-apiserver logs as well: its hand-written validation leaves out the tolerations of a result, its declarations do not. */
+const upstreamsDifference = /field: 'status\.allocation\.devices\.results\[\d+\]\.tolerations\[/;
 
 /** What the server logged of requests that failed unexpectedly. */
 const unexpected: string[] = [];
@@ -55,6 +59,9 @@ test(`no damaged write is answered with an internal error (SEED=${seed})`, async
       assert.ok(isFine, `${index}/${at} ${JSON.stringify(steps[at])}: ${reply.status} ${message} ${unexpected.at(-1)}`);
     }
   }
-  assert.deepEqual(unexpected, []);
+  assert.deepEqual(
+    unexpected.filter((text) => !upstreamsDifference.test(text)),
+    [],
+  );
   assert.ok(accepted > sequences);
 });
