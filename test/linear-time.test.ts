@@ -1,3 +1,5 @@
+// own process: measures time, of which collections of garbage would be a part that grows faster than the text
+// node flags: --min-semi-space-size=256 --max-semi-space-size=512
 /**
  * The time of every parser of outside text is linear: four times the text takes less than six times
  * the time of the processor. Without COXSWAIN_TEST_FULL=1, each parser reads long texts once; where

@@ -9,12 +9,16 @@ export interface TestFile {
   readonly path: string;
   /** Why the file needs a process of its own; undefined when it shares one. */
   readonly ownProcess?: string | undefined;
+  /** Flags of the own process. */
+  readonly nodeFlags?: readonly string[] | undefined;
   /** Runs only tests whose name has this text. */
   readonly name?: string | undefined;
 }
 
 /** The first lines of a file that changes its process say so: `// own process: REASON`. */
 const ownProcess = /^\/\/ own process: (.+)$/m;
+/** The line after it may have flags of Node.js: `// node flags: --FLAG …`. */
+const flagsOfNode = /^\/\/ own process: .+\n\/\/ node flags: (.+)$/m;
 const firstLinesMax = 400;
 
 /** All test files, sorted by their path. */
@@ -22,7 +26,10 @@ export function findTestFiles(): TestFile[] {
   return globSync("{src,test,tools,bench}/**/*.test.ts", { cwd: root, exclude: ["**/node_modules/**"] })
     .map((path) => path.replaceAll("\\", "/"))
     .sort()
-    .map((path) => ({ path, ownProcess: ownProcess.exec(read(path).slice(0, firstLinesMax))?.[1] }));
+    .map((path) => {
+      const text = read(path).slice(0, firstLinesMax);
+      return { path, ownProcess: ownProcess.exec(text)?.[1], nodeFlags: flagsOfNode.exec(text)?.[1]?.split(" ") };
+    });
 }
 
 /**

@@ -35,7 +35,7 @@ export function runPool(files: readonly TestFile[], options: PoolOptions): { end
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
       if (file.ownProcess !== undefined || worker === undefined) {
         worker?.end();
-        worker = startWorker(options, running);
+        worker = startWorker(options, running, file.nodeFlags);
       }
       options.started(file.path);
       const request = { file: file.path, name: file.name, timeoutMs: options.testTimeoutMs };
@@ -58,10 +58,14 @@ export function runPool(files: readonly TestFile[], options: PoolOptions): { end
   };
 }
 
-function startWorker({ environment, traceHandles, testTimeoutMs }: PoolOptions, running: Set<Worker>): Worker {
+function startWorker(
+  { environment, traceHandles, testTimeoutMs }: PoolOptions,
+  running: Set<Worker>,
+  nodeFlags: readonly string[] = [],
+): Worker {
   const child = fork(join(import.meta.dirname, "worker.ts"), traceHandles ? ["--trace-handles"] : [], {
     env: environment,
-    execArgv: ["--import", join(import.meta.dirname, "../../test/support/compile-cache.ts")],
+    execArgv: [...nodeFlags, "--import", join(import.meta.dirname, "../../test/support/compile-cache.ts")],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     detached: hasGroups,
   });
