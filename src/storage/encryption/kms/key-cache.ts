@@ -20,13 +20,14 @@ export class KeyCache<Key> {
   }
 
   get(id: string): Key | undefined {
-    return this.#keys.get(id);
+    const key = this.#keys.get(id);
+    if (key !== undefined) this.#moveToEnd(id, key);
+    return key;
   }
 
   set(id: string, key: Key): void {
-    if (this.#keys.get(id) === key) return;
-    this.#keys.delete(id);
-    this.#keys.set(id, key);
+    if (this.get(id) === key) return;
+    this.#moveToEnd(id, key);
     trim(this.#keys, this.#keysMax);
     this.#sized(this.#keys.size);
   }
@@ -49,6 +50,11 @@ export class KeyCache<Key> {
       .finally(() => this.#loading.delete(id));
     this.#loading.set(id, loading);
     return loading;
+  }
+
+  #moveToEnd(id: string, key: Key): void {
+    this.#keys.delete(id);
+    this.#keys.set(id, key);
   }
 
   /** Why the key is not present. */
