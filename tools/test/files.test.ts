@@ -27,14 +27,17 @@ for (const [words, chosen] of choices) {
   });
 }
 
-test("a file says why it needs a process of its own in its first lines", () => {
+test("a file says why it needs a process of its own in its first lines, and which flags", () => {
   const found = findTestFiles();
   assert.ok(found.length > 600, String(found.length));
-  const inText = found.filter(({ path }) => /^\/\/ own process: \S/m.test(readFileSync(join(root, path), "utf8")));
-  assert.deepEqual(
-    found.filter(({ ownProcess }) => ownProcess !== undefined).map(({ path }) => path),
-    inText.map(({ path }) => path),
-  );
+  const inText = (line: RegExp): string[] =>
+    found.map(({ path }) => path).filter((path) => line.test(readFileSync(join(root, path), "utf8")));
+  const pathsWith = (key: "ownProcess" | "nodeFlags"): string[] =>
+    found.filter((file) => file[key] !== undefined).map(({ path }) => path);
+  assert.deepEqual(pathsWith("ownProcess"), inText(/^\/\/ own process: \S/m));
+  assert.deepEqual(pathsWith("nodeFlags"), inText(/^\/\/ node flags: \S/m));
+  const flags = ["--min-semi-space-size=256", "--max-semi-space-size=512"];
+  assert.deepEqual(found.find(({ path }) => path === "test/linear-time.test.ts")?.nodeFlags, flags);
 });
 
 const areas: [path: string, area: string][] = [

@@ -15,10 +15,11 @@ export interface TestFile {
   readonly name?: string | undefined;
 }
 
-/** The first lines of a file that changes its process say so: `// own process: REASON`. */
-const ownProcess = /^\/\/ own process: (.+)$/m;
-/** The line after it may have flags of Node.js: `// node flags: --FLAG …`. */
-const flagsOfNode = /^\/\/ own process: .+\n\/\/ node flags: (.+)$/m;
+/**
+ * The first lines of a file that changes its process say so: `// own process: REASON`. The next line may have flags of
+ * Node.js: `// node flags: --FLAG …`.
+ */
+const ownProcess = /^\/\/ own process: (.+)(?:\n\/\/ node flags: (.+))?$/m;
 const firstLinesMax = 400;
 
 /** All test files, sorted by their path. */
@@ -27,8 +28,8 @@ export function findTestFiles(): TestFile[] {
     .map((path) => path.replaceAll("\\", "/"))
     .sort()
     .map((path) => {
-      const text = read(path).slice(0, firstLinesMax);
-      return { path, ownProcess: ownProcess.exec(text)?.[1], nodeFlags: flagsOfNode.exec(text)?.[1]?.split(" ") };
+      const [, reason, flags] = ownProcess.exec(read(path).slice(0, firstLinesMax)) ?? [];
+      return { path, ownProcess: reason, nodeFlags: flags?.split(" ") };
     });
 }
 

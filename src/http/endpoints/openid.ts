@@ -6,7 +6,7 @@ import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import { send } from "../../request/answer.ts";
 import type { PathHandler, PathRoute } from "../../request/context.ts";
 import type { RequestContext } from "../contract.ts";
-import { checkAccept } from "../representation/negotiate.ts";
+import { checkProduces } from "../representation/negotiate.ts";
 
 /**
  * The routes of both documents.
@@ -50,11 +50,7 @@ function documentHandler(
 ): PathHandler<RequestContext> {
   return (context) => {
     if (context.exchange.method !== "GET") throw methodNotAllowed();
-    checkAccept(
-      context.exchange,
-      (type) => type === contentType,
-      () => [contentType],
-    );
+    checkProduces(context.exchange, contentType);
     context.headers["cache-control"] = `public, max-age=${maxAgeSeconds()}`;
     send(context, 200, contentType, Buffer.from(JSON.stringify(make())));
   };

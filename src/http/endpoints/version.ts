@@ -5,7 +5,7 @@ import { versionBody } from "../../apimachinery/release.ts";
 import type { PathHandler } from "../../request/context.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendRawJson } from "../errors.ts";
-import { checkRoute } from "../representation/negotiate.ts";
+import { checkProduces } from "../representation/negotiate.ts";
 
 /**
  * Serves `/version`.
@@ -15,7 +15,7 @@ export function versionHandler(version: EffectiveVersion): PathHandler<RequestCo
   const body = versionBody(version);
   return (context) => {
     if (context.exchange.method !== "GET") throw methodNotAllowed();
-    checkRoute({ ...context, encodings: context.encodings.slice(0, 1) }); // It produces JSON alone.
+    checkProduces(context.exchange, "application/json");
     sendRawJson(context, 200, body);
   };
 }

@@ -75,36 +75,32 @@ function streamNamesOf(encodings: readonly Encoding[]): string[] {
 export function checkRoute(
   context: Pick<RequestContext, "exchange" | "info" | "encodings"> & Partial<Pick<RequestContext, "resolved">>,
 ): void {
-  const { encodings, exchange, info } = context;
+  const { encodings, info } = context;
+  const accept = context.exchange.header("accept") ?? "";
+  if (accept === "") return;
   const mayStream = info.verb === "list" || info.verb === "watch";
   const { plainText } = subresourceOf(context) ?? {};
-  checkAccept(
-    exchange,
-    (type) =>
-      (plainText === true && type === "text/plain") ||
-      encodings.some(({ mediaType, stream }) => mediaType === type || (mayStream && stream?.mediaType === type)),
-    () => [
-      ...(plainText === true ? ["text/plain"] : []),
-      ...namesOf(encodings),
-      ...(mayStream ? streamNamesOf(encodings) : []),
-    ],
-  );
+  const isProduced = (type: string): boolean =>
+    (plainText === true && type === "text/plain") ||
+    encodings.some(({ mediaType, stream }) => mediaType === type || (mayStream && stream?.mediaType === type));
+  if (acceptedTypes(accept).some((type) => type === "*/*" || isProduced(type))) return;
+  const plain = plainText === true ? ["text/plain"] : [];
+  throw notProduced([...plain, ...namesOf(encodings), ...(mayStream ? streamNamesOf(encodings) : [])]);
 }
 
 /**
- * Checks that Accept is absent, or contains all types or one that the route produces.
- * @param available the types that the error lists
+ * As {@link checkRoute}, for a route that produces one media type.
  * @throws ApiError 406
  */
-export function checkAccept(
-  exchange: Pick<Exchange, "header">,
-  isProduced: (type: string) => boolean,
-  available: () => readonly string[],
-): void {
+export function checkProduces(exchange: Pick<Exchange, "header">, mediaType: string): void {
   const accept = exchange.header("accept") ?? "";
-  if (accept === "" || acceptedTypes(accept).some((type) => type === "*/*" || isProduced(type))) return;
-  const message = `406: Not Acceptable\n\nAvailable representations: ${available().join(", ")}`;
-  throw new ApiError({ code: 406, reason: "NotAcceptable", message, details: {} });
+  if (accept === "" || acceptedTypes(accept).some((type) => type === "*/*" || type === mediaType)) return;
+  throw notProduced([mediaType]);
+}
+
+function notProduced(available: readonly string[]): ApiError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
+  return new ApiError({ code: 406, reason: "NotAcceptable", message, details: {} });
 }
 
 function subresourceOf({

@@ -52,14 +52,14 @@ export class KeyCache<Key> {
     return loading;
   }
 
-  #moveToEnd(id: string, key: Key): void {
-    this.#keys.delete(id);
-    this.#keys.set(id, key);
-  }
-
   /** Why the key is not present. */
   failure(id: string): Error {
     return this.#failures.get(id) ?? new Error("failed to decrypt DEK, error: the key was not requested");
+  }
+
+  #moveToEnd(id: string, key: Key): void {
+    this.#keys.delete(id);
+    this.#keys.set(id, key);
   }
 }
 
